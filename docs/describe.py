@@ -29,7 +29,7 @@ FREE = {f"tern_{name} *": f"tern_{name}_free" for name in (
     "module", "optim", "dataset", "loader", "generator", "state", "cuda_stream", "cuda_event",
     "cuda_graph", "progress", "lr_curve")}
 # Makes what it returns; everything else of these types hands on what is there.
-MAKES = re.compile(r"tern_(nn_\w+|state_of|lr_find|\w+_(new|with|retain|done|copy|graph_end|state_dict))$")
+MAKES = re.compile(r"tern_(nn_\w+|state_of|\w+_(new|with|retain|done|copy|graph_end|state_dict))$")
 # Tensors that are there already: an argument, or what an object holds.
 HOLDS = re.compile(r"tern_(grad|retain|assign|module_\w+|optim_\w+|context_\w+|set_requires_grad"
                    r"|state_tensor|visit_peek_tensor|record|\w+_)$")

@@ -149,8 +149,8 @@ TERN_API tern_fit_options tern_fit_defaults(void);
 /// one of the optimizer, the progress says how to go on; a second signal ends the process.
 ///
 /// Curves of .logger are "train/loss" and "lr" at steps of the optimizer, "train/<metric>",
-/// "valid/loss" and "valid/<metric>" at the last one of each epoch. A metric that is a matrix (C, C)
-/// is logged by tern_logger_add_confusion_matrix, others of several numbers are not.
+/// "valid/loss" and "valid/<metric>" at the last one of each epoch. A metric that is a matrix of
+/// (C, C) is logged by tern_logger_add_confusion_matrix, others of several numbers are not.
 ///
 /// TERN_ERR_ARG for options that make no sense (the sentence says which), metrics of one name among
 /// them; TERN_ERR_STATE for a loader without batches, a folder of another run, while an error is

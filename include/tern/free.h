@@ -20,6 +20,7 @@
 #include <tern/metric.h>
 #include <tern/module.h>
 #include <tern/optim.h>
+#include <tern/progress.h>
 #include <tern/sched.h>
 #include <tern/state.h>
 #include <tern/transform.h>
@@ -31,6 +32,8 @@
 /// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
 /// generators, checkpoints, loggers, CUDA graphs, streams and events. Another type, a tensor too,
 /// does not compile.
+/// generators, checkpoints, loggers, lines of progress, CUDA graphs, streams and events. Another
+/// type, a tensor too, does not compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
 /// The macro for so many.
 #define TERN_FREE_COUNT_(a, b, c, d, e, f, g, h, count, ...) TERN_FREE_##count##_
@@ -51,6 +54,7 @@
              tern_generator *: tern_generator_free,                                                \
              tern_checkpoint *: tern_checkpoint_free,                                              \
              tern_logger *: tern_logger_free,                                                      \
+             tern_progress *: tern_progress_free,                                                  \
              tern_cuda_graph *: tern_cuda_graph_free,                                              \
              tern_cuda_stream *: tern_cuda_stream_free,                                            \
              tern_cuda_event *: tern_cuda_event_free)(object)
@@ -122,6 +126,10 @@ inline void free_one(tern_checkpoint *object)
 inline void free_one(tern_logger *object)
 {
     tern_logger_free(object);
+}
+inline void free_one(tern_progress *object)
+{
+    tern_progress_free(object);
 }
 inline void free_one(tern_cuda_graph *object)
 {
