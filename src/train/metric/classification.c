@@ -203,33 +203,18 @@ tern_status tern_classification_check_scores(const tern_classification *c, const
     return TERN_OK;
 }
 
-// Whether the target's score is among the top_k largest; of equal ones the first classes are, as
-// for the largest. scores (N, C, ..), target (N, ..) in range.
-static tern_tensor *in_top_k(const tern_classification *c, tern_tensor *scores, tern_tensor *target)
+// The class of the largest score; the target where that is among the top_k largest.
+static tern_tensor *predicted(const tern_classification *c, tern_tensor *scores,
+                              tern_tensor *target)
 {
-    tern_shape shape = {.rank = scores->rank};
-    for (int i = 0; i < shape.rank; i++)
-        shape.dim[i] = i == 1 ? c->classes : 1;
-    tern_tensor *classes = tern_reshape(
-        tern_arange(0, c->classes, 1, .dtype = TERN_INT64, .device = tern_dev(scores)), shape);
-    tern_tensor *own_class = tern_unsqueeze(target, 1);
-    tern_tensor *own = own_class ? tern_gather(scores, 1, own_class) : NULL;
-    if (!classes || !own)
+    tern_tensor *classes = NULL;
+    if (c->top_k == 1)
+        return tern_argmax(scores, 1, false);
+    if (!tern_topk(scores, c->top_k, 1, true, &classes))
         return NULL;
-    tern_tensor *above = tern_logical_not(tern_le(scores, own)); // of NaN too
-    tern_tensor *equal = tern_logical_and(tern_eq(scores, own), tern_lt(classes, own_class));
-    tern_tensor *before = tern_logical_or(above, equal);
-    tern_tensor *count = before ? tern_sum(before, tern_axes(1), false) : NULL;
-    return count ? tern_lt_scalar(count, c->top_k) : NULL;
-}
-
-static tern_tensor *predicted(const tern_classification *c, tern_tensor *preds, tern_tensor *target)
-{
-    tern_tensor *largest = tern_argmax(preds, 1, false);
-    if (c->top_k == 1 || !largest)
-        return largest;
-    tern_tensor *among = in_top_k(c, preds, target);
-    return among ? tern_where(among, target, largest) : NULL;
+    tern_tensor *equal = tern_eq(classes, tern_unsqueeze(target, 1));
+    tern_tensor *among = equal ? tern_any(equal, tern_axes(1), false) : NULL;
+    return among ? tern_where(among, target, tern_select(classes, 1, 0)) : NULL;
 }
 
 // Classes that are given as such.
