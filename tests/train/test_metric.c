@@ -2,6 +2,7 @@
 // Metrics on every kind of device: where their states are, what they count, and what they refuse.
 // Their numbers are compared with torchmetrics' in tests/golden/test_metrics_golden.c.
 #include "device/device_check.h"
+#include "device/sim.h"
 #include "metric_test.h"
 
 #define UPDATE(metric, count, ...) update_on(here, metric, count, __VA_ARGS__)
@@ -306,6 +307,30 @@ static void a_captured_update_counts_on_when_it_is_replayed(void **state)
     tern_free(f1, late, keeps);
 }
 
+static void updating_and_computing_wait_for_nothing(void **state)
+{
+    (void)state;
+    if (!sim_begin())
+        skip();
+    tern_metric_list list = tern_metrics(
+        tern_metric_accuracy(.num_classes = 3), tern_metric_f1(.num_classes = 3, .top_k = 2),
+        tern_metric_recall(.num_classes = 3, .average = TERN_AVERAGE_MACRO, .ignore_index = 1),
+        tern_metric_confusion_matrix(.num_classes = 3), tern_metric_auroc(.num_classes = 3),
+        tern_metric_perplexity());
+    tern_tensor *x = scores_on(here, 3, INTS(0, 1, 2)), *y = labels_on(here, 3, INTS(0, 1, 1));
+    for (int round = 0; round < 2; round++) { // the first one makes states and memory
+        if (round == 1)
+            sim.trace_waits();
+        for (int i = 0; i < list.count; i++) {
+            assert_int_equal(tern_metric_update(list.at[i], x, y), TERN_OK);
+            assert_non_null(tern_metric_compute(list.at[i]));
+        }
+    }
+    tern_sim_wait wait;
+    assert_int_equal(sim.waits(&wait, 1), 0);
+    tern_metrics_free(list);
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -330,6 +355,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest on_cuda[] = {
         CHECK_TEST(a_captured_update_counts_on_when_it_is_replayed),
+        CHECK_TEST(updating_and_computing_wait_for_nothing),
     };
     RUN_DEVICE_TESTS(everywhere, on_cuda);
 }
