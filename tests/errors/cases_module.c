@@ -462,6 +462,9 @@ REFUSES(tern_module_summary_print_with, "an input that does not fit", TERN_ERR_S
         summary(f->net, tern_dims(2, 7), "/dev/null"))
 REFUSES(tern_module_summary_print_with, "a negative size", TERN_ERR_SHAPE, "(-2, 3)",
         summary(f->net, tern_dims(-2, 3), "/dev/null"))
+REFUSES(tern_module_summary_print_with, "a width without room for a table", TERN_ERR_ARG,
+        "module_summary_print: a width of 59 is too small; a table has 60 columns or more",
+        tern_module_summary_print(f->net, tern_dims(2, 3), stderr, .width = 59))
 REFUSES(tern_module_summary_print_with, "a file that cannot be written", TERN_ERR_IO,
         "module_summary_print: ", summary(f->net, tern_dims(2, 3), "/dev/full"))
 NO_MODULE(tern_module_summary_format, "module_summary_format",

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "support/tensor_check.h"
 #include "device/backend.h"
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 
 #define PACKAGE "/sys/class/powercap/intel-rapl:"
 

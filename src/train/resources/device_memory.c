@@ -4,7 +4,7 @@
 #include <tern/memory.h>
 #include "base/error.h"
 #include "device/backend.h"
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 
 static void read_host(tern_device_memory *m)
 {

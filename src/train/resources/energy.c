@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 
 #define FOLDER "/sys/class/powercap/intel-rapl:"
 

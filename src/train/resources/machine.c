@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/thread_pool_size.h"
 #include "device/backend.h"
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 
 static void format(char *buffer, size_t size, const char *words, ...) TERN_PRINTF_(3, 4);
 static void format(char *buffer, size_t size, const char *words, ...)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the process takes.
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

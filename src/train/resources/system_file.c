@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "train/resources/resources.h"
+#include "train/resources/reading.h"
 
 bool tern_system_read(const char *root, const char *path, char *text, size_t size)
 {

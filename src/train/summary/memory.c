@@ -91,6 +91,10 @@ static tern_status train(summary_table *t, tern_module *module, tern_tensor *x)
 tern_status tern_summary_train(summary_table *t, tern_module *module, tern_tensor *x)
 {
     before b = {0};
+    if (tern_error_pending()) { // it stays, and would be taken for the forward's
+        strcpy(t->memory.why_not_known, "an error is pending");
+        return TERN_OK;
+    }
     tern_error_delay();
     tern_status status = save(&b, t);
     if (!status)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings of files of the system, which tests put elsewhere.
-#ifndef TERN_SRC_TRAIN_RESOURCES_RESOURCES_H
-#define TERN_SRC_TRAIN_RESOURCES_RESOURCES_H
+#ifndef TERN_SRC_TRAIN_RESOURCES_READING_H
+#define TERN_SRC_TRAIN_RESOURCES_READING_H
 
 #include <tern/resources.h>
 
