@@ -204,7 +204,8 @@ static tern_status build(training *t)
                           .samples = tern_dataset_count(t->train_data), .loader = t->train_loader);
     const int64_t channels = t->program->channels ? t->program->channels : 1;
     if (!o->quiet && !tern_error_pending() &&
-        tern_module_summary_print(t->net, tern_dims(o->batch_size, channels, 28, 28), stderr))
+        tern_module_summary_print(t->net, tern_dims(o->batch_size, channels, 28, 28), stderr,
+                                  .optim = t->optim))
         return tern_error_code();
     return tern_error_code();
 }

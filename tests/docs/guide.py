@@ -31,10 +31,10 @@ NAME = re.compile(r"\b(?:tern_|TERN_)\w+\*?")
 CALL = re.compile(r"(?<![\w.>])([a-z_]\w*)\(")
 DECLARED = re.compile(r"^[a-z][\w *]*?\b(\w+)\(|\(\*(\w+)\)", re.M)
 NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
-STANDARD = set("""assert calloc cosh exp fabs fclose fmax fopen for fprintf fputs free
-    fscanf if isnan log malloc memcmp memcpy memset printf pthread_create pthread_join puts
-    rand return sizeof snprintf sqrt srand strcmp strdup strlen strncmp strstr switch tanh
-    while""".split())
+STANDARD = set("""assert calloc cosh exp fabs fclose fmax fopen for fprintf fputs free fscanf if
+    isnan log malloc memcmp memcpy memset printf pthread_create pthread_join puts
+    rand return sizeof snprintf sqrt srand sscanf strchr strcmp strdup strlen
+    strncmp strstr switch tanh while""".split())
 COMPILED = ("c", "cpp", "python")
 LANGUAGES = (*COMPILED, "text", "sh", "meson", "cmake", "ini")
 

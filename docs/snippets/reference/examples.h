@@ -65,6 +65,7 @@ int run_examples(void);
 int sampler_examples(void);
 int sched_examples(void);
 int state_examples(void);
+int summary_examples(void);
 int tensor_examples(void);
 int transform_examples(void);
 

@@ -53,6 +53,7 @@ static int (*const headers[])(void) = {
     sampler_examples,
     sched_examples,
     state_examples,
+    summary_examples,
     tensor_examples,
     transform_examples,
 };

@@ -80,17 +80,6 @@ static void show_module_load_state_dict(void)
     tern_module_free(net);
 }
 
-static void show_module_summary_print(void)
-{
-    tern_module *net = tern_nn_linear(4, 2);
-    // [tern_module_summary_print]
-    if (tern_module_summary_print(net, tern_dims(1, 4), stdout))
-        tern_error_print(stderr);
-    // [/tern_module_summary_print]
-    expect(!tern_error_pending());
-    tern_module_free(net);
-}
-
 int module_examples(void)
 {
     show_module_new();
@@ -99,6 +88,5 @@ int module_examples(void)
     show_module_copy();
     show_module_state_dict();
     show_module_load_state_dict();
-    show_module_summary_print();
     return failures;
 }
