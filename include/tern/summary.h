@@ -53,8 +53,8 @@ TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(vo
 ///   where it is kept. What only lives during the forward or the backward, and the graph's own
 ///   nodes on the host, do not count. "not known" with the reason where the forward fails in
 ///   training mode, as batch_norm with one value for a channel does.
-/// Fails as the forward in evaluation mode does, with TERN_ERR_ARG for a width that is too small,
-/// or with TERN_ERR_IO.
+/// Fails as the forward in evaluation mode does, with TERN_ERR_NOMEM also where the one in training
+/// mode has no memory, with TERN_ERR_ARG for a width that is too small, or with TERN_ERR_IO.
 TERN_API TERN_NODISCARD tern_status
 tern_module_summary_print_with(const tern_module_summary_print_options *options);
 #define tern_module_summary_print(...)                                                             \
