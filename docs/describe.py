@@ -25,9 +25,7 @@ OWNERS = {
 # Who frees what; tensors and text are none of them.
 FREE = {f"tern_{name} *": f"tern_{name}_free" for name in (
     "module", "optim", "dataset", "loader", "metric", "generator", "state", "cuda_stream",
-    "cuda_event", "cuda_graph")}
-    "module", "optim", "dataset", "loader", "generator", "state", "cuda_stream", "cuda_event",
-    "cuda_graph", "progress", "lr_curve")}
+    "cuda_event", "cuda_graph", "progress", "lr_curve", "logger", "run")}
 # Makes what it returns; everything else of these types hands on what is there.
 MAKES = re.compile(r"tern_(nn_\w+|state_of|\w+_(new|with|retain|done|copy|graph_end|state_dict))$")
 # Tensors that are there already: an argument, or what an object holds.

@@ -144,15 +144,13 @@ make_reference_venv()
     venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
     python=$venv/bin/python
     [ -x "$python" ] && "$python" -c \
-        'import numpy, pandas, safetensors, schedulefree, torch, torchmetrics, torchvision' \
-        2>/dev/null && return
-        'import numpy, pandas, safetensors, schedulefree, tensorboard, torch, torchvision' 2>/dev/null && return
+        'import numpy, pandas, safetensors, schedulefree, tensorboard, torch, torchmetrics
+import torchvision' 2>/dev/null && return
     need python3 python3-venv
     say "making $venv"
     python3 -m venv "$venv"
     "$python" -m pip install --quiet torch==2.15.0 torchvision==0.29.2 pillow==13.0.0 \
-        numpy==2.4.6 pandas==3.1.1 safetensors==0.8.0 schedulefree==1.4.1 torchmetrics==1.9.0
-        numpy==2.4.6 pandas==3.1.1 safetensors==0.8.0 schedulefree==1.4.1 \
+        numpy==2.4.6 pandas==3.1.1 safetensors==0.8.0 schedulefree==1.4.1 torchmetrics==1.9.0 \
         tensorboard==2.21.0
 }
 

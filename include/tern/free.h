@@ -28,10 +28,6 @@
 #ifndef __cplusplus
 
 /// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, metrics, states,
-/// generators, checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not
-/// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
-/// generators, checkpoints, loggers, CUDA graphs, streams and events. Another type, a tensor too,
-/// does not compile.
 /// generators, checkpoints, loggers, lines of progress, CUDA graphs, streams and events. Another
 /// type, a tensor too, does not compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
