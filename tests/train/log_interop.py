@@ -235,10 +235,11 @@ def check_hparams(address):
 # ---- pandas and jq ------------------------------------------------------------------------------
 
 def check_pandas(folder):
-    lines = pandas.read_json(folder / 'log.jsonl', lines=True)
-    scalars = lines[(lines['kind'] == 'scalar') & (lines['tag'] == 'a')]
-    check(scalars['step'].astype(int).tolist(), list(range(LAST + 1)), 'pandas: steps in JSON')
-    check(scalars['value'].tolist(), list(range(LAST + 1)), 'pandas: values in JSON')
+    path, tag = folder / 'log.jsonl', 'a'
+    lines = pandas.read_json(path, lines=True)
+    curve = lines[lines['tag'] == tag].set_index('step')['value']
+    check(curve.index.astype(int).tolist(), list(range(LAST + 1)), 'pandas: steps in JSON')
+    check(curve.tolist(), list(range(LAST + 1)), 'pandas: values in JSON')
     rows = pandas.read_csv(folder / 'log.csv')
     check(list(rows.columns), ['time', 'step', 'tag', 'value'], 'pandas: columns')
     for tag, value in (('a', float), (QUOTED, point)):

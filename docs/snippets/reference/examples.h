@@ -32,6 +32,7 @@ int image_data_examples(void);
 int init_examples(void);
 int io_examples(void);
 int loader_examples(void);
+int logger_examples(void);
 int lora_examples(void);
 int metric_examples(void);
 int metrics_examples(void);

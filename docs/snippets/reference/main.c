@@ -20,6 +20,7 @@ static int (*const headers[])(void) = {
     init_examples,
     io_examples,
     loader_examples,
+    logger_examples,
     lora_examples,
     metric_examples,
     metrics_examples,

@@ -30,14 +30,14 @@ static int flock_retried(int fd)
     return failed;
 }
 
-static tern_status refuse(const tern_logger *logger, int fd)
+static tern_status refuse(const char *shown, int fd)
 {
     char pid[24] = "";
     const ssize_t count = pread(fd, pid, sizeof pid - 1, 0);
     pid[count > 0 ? count : 0] = 0;
     return tern_error_raise(TERN_ERR_STATE,
                             "%s: process %s logs to %.200s already: one folder is for one run", op,
-                            *pid ? pid : "?", logger->folder);
+                            *pid ? pid : "?", shown);
 }
 
 // The pid is for messages: that it cannot be written is no failure.
@@ -56,7 +56,7 @@ static bool is_there(int fd)
     return fstat(fd, &facts) || facts.st_nlink > 0;
 }
 
-tern_status tern_log_folder_lock(tern_logger *logger)
+tern_status tern_log_folder_lock(tern_logger *logger, const char *shown)
 {
     char path[PATH_MAX];
     path_of(logger, path);
@@ -67,7 +67,7 @@ tern_status tern_log_folder_lock(tern_logger *logger)
         TERN_CHECK(fd >= 0, TERN_ERR_IO, "%s: cannot write %.200s: %s", op, path,
                    tern_text_reason(errno));
         if (flock_retried(fd) && errno == EWOULDBLOCK) {
-            const tern_status status = refuse(logger, fd);
+            const tern_status status = refuse(shown, fd);
             close(fd);
             return status;
         }

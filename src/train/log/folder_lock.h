@@ -5,8 +5,9 @@
 
 #include "train/log/state.h"
 
-// TERN_ERR_STATE where another logger, of this process or another, has it.
-tern_status tern_log_folder_lock(tern_logger *logger);
+// TERN_ERR_STATE where another logger, of this process or another, has it; `shown` is its name in
+// messages.
+tern_status tern_log_folder_lock(tern_logger *logger, const char *shown);
 void tern_log_folder_leave(tern_logger *logger); // one that is not locked is fine
 
 #endif

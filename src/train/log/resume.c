@@ -28,7 +28,7 @@ static bool exists(const tern_logger *logger, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static tern_status refuse_other_run(const tern_logger *logger)
+static tern_status refuse_other_run(const tern_logger *logger, const char *shown)
 {
     int64_t newest;
     TERN_TRY(tern_log_events_find(logger, &newest));
@@ -39,7 +39,7 @@ static tern_status refuse_other_run(const tern_logger *logger)
     TERN_CHECK(!found, TERN_ERR_STATE,
                "%s: %.200s has the log of another run (%s): give another folder, or go on with "
                "that run by .resume_step",
-               op, logger->folder, found);
+               op, shown, found);
     return TERN_OK;
 }
 
@@ -107,8 +107,8 @@ static tern_status write_first(tern_logger *logger)
 tern_status tern_log_folder_take(tern_logger *logger, const tern_logger_new_options *o)
 {
     int64_t newest = 0;
-    TERN_TRY(tern_log_folder_lock(logger));
-    TERN_TRY(o->resume_step < 0 ? refuse_other_run(logger) : resume(logger, &newest));
+    TERN_TRY(tern_log_folder_lock(logger, o->folder));
+    TERN_TRY(o->resume_step < 0 ? refuse_other_run(logger, o->folder) : resume(logger, &newest));
     TERN_TRY(open_lines(logger, o));
     if (o->tensorboard)
         TERN_TRY(open_events(logger, newest));
