@@ -122,7 +122,9 @@ class Text(Case):
         curve, = run['curves']
         self.assertEqual([10 * i for i in range(8)], curve['steps'])
         self.assertEqual([float(i + 1) for i in range(8)], curve['times'])
-        self.assertEqual(values[:5] + ['nan', 'inf', '-inf'], curve['values'])
+        for value, shown in zip(values[:5], curve['values']):
+            self.assertAlmostEqual(1, shown / value, places=6)
+        self.assertEqual(['nan', 'inf', '-inf'], curve['values'][5:])
         self.assertEqual([20, -1e300], curve['min'])
         self.assertEqual([40, 123456789.123456789], curve['max'])
         self.assertEqual([40, 123456789.123456789], curve['last'])
@@ -150,7 +152,7 @@ class Text(Case):
         self.assertEqual('nan', curve['values'][steps.index(55555)])
         for step, value in zip(steps, curve['values']):
             if step != 55555:
-                self.assertEqual(values[step], value)
+                self.assertAlmostEqual(values[step], value, places=6)
         for step, mean in zip(curve['means']['steps'], curve['means']['values']):
             if abs(step - 31234) > 300 and abs(step - 70001) > 300:
                 self.assertAlmostEqual(math.sin(step / 500), mean, delta=0.1)
@@ -272,7 +274,7 @@ class Document(Case):
                    '".sr, svg") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => '
                    'e.className + e.tagName).join(" "); }, 500)')
         path = self.folder / 'frame.html'
-        for names in (['a'], ['c'], ['a', 'b', 'c']):
+        for names in (['c'], ['a', 'b', 'c']):
             page = self.page(*names).replace('</body>', f'<script>{measure}</script></body>')
             for width in (400, 800, 1400):  # a window of the browser has at least 500
                 path.write_text('<!DOCTYPE html><meta charset="utf-8"><body><iframe height="900" '

@@ -60,7 +60,7 @@ static void write_points(tern_page *page, const tern_run_points *p, const int64_
     tern_page_put(page, "],\"values\":[");
     for (int64_t i = 0; i < count; i++) {
         tern_page_put(page, i > 0 ? "," : "");
-        tern_page_number(page, p->values[at ? at[i] : i]);
+        tern_page_rounded(page, p->values[at ? at[i] : i]);
     }
     tern_page_put(page, "]");
 }

@@ -59,19 +59,20 @@ void tern_page_escaped(tern_page *page, const char *text)
     }
 }
 
+static void number(tern_page *page, double value, int digits)
+{
+    if (isfinite(value))
+        tern_page_format(page, "%.*g", digits, value);
+    else
+        tern_page_put(page, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+}
+
 void tern_page_number(tern_page *page, double value)
 {
-    char text[32];
-    if (isfinite(value)) {
-        for (int digits = 9; digits <= 17; digits += 4) { // as few as give the same double
-            (void)snprintf(text, sizeof text, "%.*g", digits, value);
-            for (char *point = text; (point = strchr(point, ',')); point++)
-                *point = '.';
-            if (tern_text_double(text) == value)
-                break;
-        }
-        tern_page_put(page, text);
-    } else {
-        tern_page_put(page, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
-    }
+    number(page, value, 17);
+}
+
+void tern_page_rounded(tern_page *page, double value)
+{
+    number(page, value, 8);
 }

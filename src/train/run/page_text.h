@@ -20,5 +20,7 @@ void tern_page_string(tern_page *page, const char *text);
 void tern_page_escaped(tern_page *page, const char *text);
 // A number with all its digits; "nan", "inf" and "-inf" as strings.
 void tern_page_number(tern_page *page, double value);
+// Likewise with as many digits as a picture needs.
+void tern_page_rounded(tern_page *page, double value);
 
 #endif
