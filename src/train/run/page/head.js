@@ -52,12 +52,23 @@ function figures(run) {
       make('small', {}, ' samples/s')]) : null);
 }
 
+// Of all runs that have the tag.
+function isBest(run, tag) {
+  const values = data.runs.map((other) => other.byTag.get(tag)).filter((c) => c && c.min)
+    .map((curve) => extreme(curve)[1]);
+  const best = lowerIsBetter(parts(tag).metric) ? Math.min(...values) : Math.max(...values);
+  return values.length > 1 && extreme(run.byTag.get(tag))[1] === best;
+}
+
 function runCard(run, tag) {
-  const pair = (label, value, name) => [make('dt', {}, label), make('dd', {class: name}, value)];
+  const pair = (label, value, name) => [make('dt', {}, label),
+    make('dd', {class: name || false}, value)];
   const metrics = [tag, tag && `${parts(tag).split}/loss`, 'train/loss'];
   const bests = [...new Set(metrics)].filter((t) => t && run.byTag.get(t) && run.byTag.get(t).min)
     .flatMap((t) => pair(`Best ${splitTitle(t).toLowerCase()}`,
-      writer(parts(t).metric)(extreme(run.byTag.get(t))[1]), t === tag ? 'best' : false));
+      [writer(parts(t).metric)(extreme(run.byTag.get(t))[1]), isBest(run, t)
+        ? make('span', {title: 'best of these runs'}, ' ★') : null],
+      isBest(run, t) ? 'best' : false));
   const {done, of} = epochs(run);
   const own = differing('settings').filter((row) => row.differs).slice(0, 8);
   return make('article', {class: 'run', style: {'--of': run.colour}, 'data-run': run.name},

@@ -167,6 +167,7 @@ function footer() {
 
 function page() {
   const main = document.querySelector('main');
+  if (several) document.body.className = 'several';
   document.querySelector('header.top').append(...headline(), ...notes());
   document.querySelector('.brand').append(live() || '');
   main.before(bar());
