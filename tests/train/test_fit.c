@@ -254,6 +254,42 @@ static void losses_rates_and_metrics_are_logged(void **state)
     run_end(&r);
 }
 
+// ---- without memory -----------------------------------------------------------------------------
+
+static tern_status fit_all(run *r, tern_loader *valid, const char *where)
+{
+    tern_metric *accuracy = tern_metric_accuracy(.num_classes = 3);
+    tern_status status =
+        tern_fit(r->net, r->criterion, r->optim, r->loader, .valid = valid, .accumulate = 2,
+                 .metrics = tern_metrics(accuracy), .scheduler = r->sched, .checkpoint = where,
+                 .restore_best = true, .clip_grad_norm = 1, .quiet = true);
+    tern_metric_free(accuracy);
+    return status;
+}
+
+static void without_memory_it_fails_and_keeps_nothing(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (int64_t n = 1; n < 600; n += 17) {
+        char where[96];
+        snprintf(where, sizeof where, "%s/%d", folder, (int)n);
+        run r = run_begin(1);
+        tern_loader *valid = valid_loader();
+        fail_nth_allocation(n);
+        memory.fail_onwards = true;
+        const tern_status status = fit_all(&r, valid, n % 2 ? where : NULL);
+        memory.fail_onwards = false;
+        fail_nth_allocation(0);
+        failed += status != TERN_OK;
+        if (status)
+            assert_error(TERN_ERR_NOMEM, "");
+        tern_loader_free(valid);
+        run_end(&r); // check_close looks for tensors that are left
+    }
+    assert_true(failed > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +301,7 @@ int main(void)
         CHECK_TEST(metrics_are_of_the_epochs_samples),
         CHECK_TEST(steps_whose_shapes_were_seen_allocate_nothing),
         FOLDER_TEST(losses_rates_and_metrics_are_logged),
+        FOLDER_TEST(without_memory_it_fails_and_keeps_nothing),
     };
     if (use_memory_hook())
         return 1;

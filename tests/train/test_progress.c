@@ -291,6 +291,7 @@ static void elsewhere_there_is_one_line_an_epoch(void **state)
     tern_progress_begin(p, 1);
     assert_false(tern_progress_due(p));
     assert_int_equal(tern_progress_step(p, 100, unreadable), TERN_OK);
+    fflush(f.file);
     assert_int_equal(f.size, 0);
     tern_progress_show(p, "loss", 0.5);
     tern_progress_show(p, "loss", 0.25); // again
