@@ -303,22 +303,22 @@ static void help_is_wrapped_to_the_width(void **state)
     static bool mirror = true;
     const tern_option table[] = {
         {"share-of-the-features", .number = {&share, 0, 1},
-         .help = "what is left out, caf\u00e9 and all"},
+         .help = "what is left out, caf\u00e9s and all"},
         {"mirror", .flag = &mirror, .help = "left is right", .default_help = "on"},
         {0},
     };
     const tern_script copy = {.name = "p",
-                              .about = "One two three four five six seven eight nine ten\neleven",
+                              .about = "One two three fourths six seven eights nine ten\neleven",
                               .options = table,
                               .epilog = "With\n  spaces  that  stay where they are\nas they are."};
     (void)state;
     assert_int_equal(print(&copy, TERN_SCRIPT_HELP, "59"), 0);
     assert_string_equal(shown, "Usage: p [OPTION..]\n"
-                               "One two three four five six seven eight nine ten\n"
+                               "One two three fourths six seven eights nine ten\n"
                                "eleven\n"
                                "\n"
                                "  --share-of-the-features X\n"
-                               "                         what is left out, caf\u00e9 and all\n"
+                               "                         what is left out, caf\u00e9s and all\n"
                                "                         (0.25)\n"
                                "  --no-mirror            left is right (on)\n"
                                "  -h, --help             this text\n"
@@ -329,14 +329,14 @@ static void help_is_wrapped_to_the_width(void **state)
                                "as they are.\n");
     assert_int_equal(print(&copy, TERN_SCRIPT_HELP, "5"), 0); // as for 20
     assert_string_equal(shown, "Usage: p [OPTION..]\n"
-                               "One two three four\n"
-                               "five six seven eight\n"
-                               "nine ten\n"
+                               "One two three\n"
+                               "fourths six seven\n"
+                               "eights nine ten\n"
                                "eleven\n"
                                "\n"
                                "  --share-of-the-features X\n"
                                "      what is left\n"
-                               "      out, caf\u00e9 and\n"
+                               "      out, caf\u00e9s and\n"
                                "      all (0.25)\n"
                                "  --no-mirror\n"
                                "      left is right\n"
