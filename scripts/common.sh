@@ -143,11 +143,8 @@ make_reference_venv()
 {
     venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
     python=$venv/bin/python
-    [ -x "$python" ] && "$python" -c \
-        'import numpy, pandas, safetensors, schedulefree, tensorboard, torch, torchmetrics
-import torchvision' 2>/dev/null && return
-    modules='numpy, pandas, safetensors, schedulefree, tensorboard, torch, torchvision'
-    [ -x "$python" ] && "$python" -c "import $modules" 2>/dev/null && return
+    modules='numpy, pandas, safetensors, schedulefree, tensorboard, torch, torchmetrics'
+    [ -x "$python" ] && "$python" -c "import $modules, torchvision" 2>/dev/null && return
     need python3 python3-venv
     say "making $venv"
     python3 -m venv "$venv"

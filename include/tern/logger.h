@@ -62,8 +62,8 @@ TERN_API tern_logger_new_options tern_logger_new_defaults(void);
 /// logger that drops everything.
 ///
 /// With .resume_step = n the files go on: what they have of greater steps is taken out (a
-/// TensorBoard that runs is told to forget it), and so is a torn end that a kill left. It is what tern_checkpoint_resume
-/// gave. No file there is fine.
+/// TensorBoard that runs is told to forget it), and so is a torn end that a kill left. It is what
+/// tern_checkpoint_resume gave. No file there is fine.
 TERN_API tern_logger *tern_logger_new_with(const tern_logger_new_options *options);
 #define tern_logger_new(...)                                                                       \
     TERN_WITH_(tern_logger_new, tern_logger_new, TERN_LOGGER_NEW, __VA_ARGS__)
@@ -106,7 +106,7 @@ TERN_API tern_status tern_logger_add_module_histograms(tern_logger *logger, tern
 
 // ---- images and texts ---------------------------------------------------------------------------
 
-/// `tern_logger_add_image(log, "valid/mistakes/1", image, step, .caption = "Shirt, taken for Coat")`.
+/// `tern_logger_add_image(log, "valid/mistakes/1", image, step, .caption = "Shirt as Coat")`.
 typedef struct tern_logger_add_image_options {
     const char *caption; ///< a text in UTF-8 that the page shows below it, or NULL; TensorBoard has
                          ///< no place for it
@@ -169,7 +169,8 @@ TERN_API tern_status tern_logger_add_settings(tern_logger *logger, const tern_se
                                               int64_t count) TERN_READS_(2, 3);
 
 /// Has the page run.html of the folder (run.h) written anew, by the thread that writes the logs,
-/// and once more when the run ends. TERN_ERR_STATE for a logger without .jsonl, of which it is made.
+/// and once more when the run ends. TERN_ERR_STATE for a logger without .jsonl, of which it is
+/// made.
 TERN_API tern_status tern_logger_add_page(tern_logger *logger);
 
 TERN_END_DECLS

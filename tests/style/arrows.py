@@ -47,9 +47,8 @@ PUBLIC = {
     'image': ['image'],
     'data': ['data', 'datasets', 'image_data', 'loader', 'sampler', 'transform'],
     'parallel': ['parallel'],
-    'train': ['averaged_model', 'checkpoint', 'fit', 'free', 'logger', 'metric', 'metrics', 'progress', 'resources', 'run', 'script', 'setting', 'summary'],
     'train': ['averaged_model', 'checkpoint', 'fit', 'free', 'logger', 'metric', 'metrics',
-              'progress'],
+              'progress', 'resources', 'run', 'script', 'setting', 'summary'],
 }
 COMPONENT_OF_HEADER = {f'tern/{name}.h': component
                        for component, names in PUBLIC.items() for name in names}

@@ -124,3 +124,18 @@ tern_status tern_logger_add_settings(tern_logger *logger, const tern_setting *se
         keep_settings(payload, settings, count);
     return tern_logger_push_payload(op, logger, TERN_ENTRY_SETTINGS, 0, payload, NULL);
 }
+
+// ---- the page -----------------------------------------------------------------------------------
+
+tern_status tern_logger_add_page(tern_logger *logger)
+{
+    static const char op[] = "logger_add_page";
+    if (!logger)
+        return TERN_OK;
+    TERN_TRY(tern_logger_check(op, logger));
+    TERN_CHECK(logger->off || logger->files[TERN_LOG_JSON_LINES].fd >= 0, TERN_ERR_STATE,
+               "%s: the page is made of log.jsonl, which .jsonl = false leaves out", op);
+    if (atomic_exchange(&logger->has_page, true))
+        return TERN_OK; // the one that is asked for will have it all
+    return tern_logger_push(op, logger, (tern_log_entry){.kind = TERN_ENTRY_PAGE}, NULL);
+}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asked for by whoever logs, made by the writer from log.jsonl.
+// Made by the writer from log.jsonl.
 #include "train/log/page.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include "train/log/queue.h"
 #include "train/log/ring.h"
 #include "train/run/page.h"
 
@@ -31,17 +30,4 @@ void tern_log_page_end(tern_logger *logger)
         tern_log_send(TERN_LOG_WARN, "logger: %s", tern_error_message());
     tern_run_free(logger->page_run);
     logger->page_run = NULL;
-}
-
-tern_status tern_logger_add_page(tern_logger *logger)
-{
-    static const char op[] = "logger_add_page";
-    if (!logger)
-        return TERN_OK;
-    TERN_TRY(tern_logger_check(op, logger));
-    TERN_CHECK(logger->off || logger->files[TERN_LOG_JSON_LINES].fd >= 0, TERN_ERR_STATE,
-               "%s: the page is made of log.jsonl, which .jsonl = false leaves out", op);
-    if (atomic_exchange(&logger->has_page, true))
-        return TERN_OK; // the one that is asked for will have it all
-    return tern_logger_push(op, logger, (tern_log_entry){.kind = TERN_ENTRY_PAGE}, NULL);
 }
