@@ -60,7 +60,7 @@ REFUSES(tern_logger_add_scalar, "a logger that was freed", TERN_ERR_STATE,
 NO_LOGGER(tern_logger_flush, tern_logger_flush(NULL))
 REFUSES(tern_logger_set_status, "a status that is none", TERN_ERR_ARG,
         "logger_set_status: there is no status 0",
-        tern_logger_set_status(LOG, TERN_RUN_STATUS_UNSPECIFIED))
+        tern_logger_set_status(LOG, TERN_RUN_UNSPECIFIED))
 NO_LOGGER(tern_logger_set_status, tern_logger_set_status(NULL, TERN_RUN_FINISHED))
 
 // ---- numbers ------------------------------------------------------------------------------------
