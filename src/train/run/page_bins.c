@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { BINS = 48 };
+enum { MIN_BINS = 8, MAX_BINS = 48 };
 // Of the numbers of each histogram this share on either side is drawn in the outermost bins: single
 // outliers would leave no space for the rest.
 #define TAIL 0.002
@@ -41,12 +41,24 @@ static double quantile(const tern_run_buckets *h, double share)
     return high;
 }
 
-static void add_to_bins(double bins[BINS], double low, double high, double begin, double end,
+typedef struct binning {
+    double low, high;
+    int count;
+} binning;
+
+// Of few numbers there are few bins: more would show each of them alone. The growth is that of
+// Rice's rule, 2 n^(1/3), with more where the picture has the space.
+static int bins_for(double numbers)
+{
+    return (int)fmin(fmax(4 * cbrt(numbers), MIN_BINS), MAX_BINS);
+}
+
+static void add_to_bins(double bins[MAX_BINS], const binning *b, double begin, double end,
                         double count)
 {
-    const double scale = BINS / (high - low);
-    for (int k = 0; k < BINS; k++) {
-        const double left = k == 0 ? -INFINITY : k, right = k == BINS - 1 ? INFINITY : k + 1;
+    const double low = b->low, scale = b->count / (b->high - low);
+    for (int k = 0; k < b->count; k++) {
+        const double left = k == 0 ? -INFINITY : k, right = k == b->count - 1 ? INFINITY : k + 1;
         const double from = fmax((begin - low) * scale, left),
                      to = fmin((end - low) * scale, right);
         if (end > begin)
@@ -56,15 +68,15 @@ static void add_to_bins(double bins[BINS], double low, double high, double begin
     }
 }
 
-static void write_bins(tern_page *page, const tern_run_buckets *h, double low, double high)
+static void write_bins(tern_page *page, const tern_run_buckets *h, const binning *b)
 {
-    double bins[BINS] = {0};
+    double bins[MAX_BINS] = {0};
     const double total = total_of(h);
     for (int64_t i = 0; i < h->buckets; i++) {
         double begin, end;
         bucket_range(h, i, &begin, &end);
         if (h->counts[i] > 0)
-            add_to_bins(bins, low, high, begin, end, h->counts[i]);
+            add_to_bins(bins, b, begin, end, h->counts[i]);
     }
     tern_page_format(page, "{\"step\":%lld,\"nan\":%lld,\"inf\":%lld,\"min\":", (long long)h->step,
                      (long long)h->nan, (long long)h->inf);
@@ -72,43 +84,44 @@ static void write_bins(tern_page *page, const tern_run_buckets *h, double low, d
     tern_page_put(page, ",\"max\":");
     tern_page_number(page, h->max);
     tern_page_put(page, ",\"bins\":[");
-    for (int k = 0; k < BINS; k++)
+    for (int k = 0; k < b->count; k++)
         tern_page_format(page, "%s%.4g", k > 0 ? "," : "", total > 0 ? bins[k] / total : 0);
     tern_page_put(page, "]}");
 }
 
-static void find_range(const tern_run_entry *e, double *low, double *high)
+static binning find_bins(const tern_run_entry *e)
 {
-    *low = INFINITY, *high = -INFINITY;
+    double low = INFINITY, high = -INFINITY, numbers = 0;
     for (int64_t i = 0; i < e->blocks_count; i++) {
         const tern_run_buckets *h = &e->blocks[i]->is.buckets;
         if (total_of(h) > 0 && isfinite(h->min) && isfinite(h->max)) {
-            *low = fmin(*low, quantile(h, TAIL));
-            *high = fmax(*high, quantile(h, 1 - TAIL));
+            numbers = fmax(numbers, total_of(h));
+            low = fmin(low, quantile(h, TAIL));
+            high = fmax(high, quantile(h, 1 - TAIL));
         }
     }
-    if (*low > *high)
-        *low = *high = 0;
-    if (!(*high > *low)) {
-        const double half = *low != 0 ? fabs(*low) / 2 : 0.5;
-        *low -= half, *high += half;
+    if (low > high)
+        low = high = 0;
+    if (!(high > low)) {
+        const double half = low != 0 ? fabs(low) / 2 : 0.5;
+        low -= half, high += half;
     }
+    return (binning){low, high, bins_for(numbers)};
 }
 
 void tern_page_histograms(tern_page *page, const tern_run_entry *e)
 {
-    double low, high;
-    find_range(e, &low, &high);
+    const binning b = find_bins(e);
     tern_page_put(page, "{\"tag\":");
     tern_page_string(page, e->tag);
     tern_page_put(page, ",\"low\":");
-    tern_page_number(page, low);
+    tern_page_number(page, b.low);
     tern_page_put(page, ",\"high\":");
-    tern_page_number(page, high);
+    tern_page_number(page, b.high);
     tern_page_put(page, ",\"rows\":[");
     for (int64_t i = 0; i < e->blocks_count; i++) {
         tern_page_put(page, i > 0 ? "," : "");
-        write_bins(page, &e->blocks[i]->is.buckets, low, high);
+        write_bins(page, &e->blocks[i]->is.buckets, &b);
     }
     tern_page_put(page, "]}");
 }
