@@ -35,8 +35,8 @@ static tern_status run(summary_before *b, summary_table *t, tern_module *module,
     return train(t, module, x);
 }
 
-static void report_why(summary_table *t, const char *format, ...) TERN_PRINTF_(2, 3);
-static void report_why(summary_table *t, const char *format, ...)
+static void record_reason(summary_table *t, const char *format, ...) TERN_PRINTF_(2, 3);
+static void record_reason(summary_table *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -51,7 +51,7 @@ static tern_status keep_error(summary_table *t, const tern_saved_error *error)
         tern_error_restore(error);
         return error->code;
     }
-    report_why(t, "%s", error->message);
+    record_reason(t, "%s", error->message);
     return TERN_OK;
 }
 
@@ -60,7 +60,7 @@ tern_status tern_summary_train(summary_table *t, tern_module *module, tern_tenso
     summary_before before = {0};
     tern_saved_error error;
     if (tern_error_pending()) { // it stays, and would be taken for the forward's
-        report_why(t, "an error is pending");
+        record_reason(t, "an error is pending");
         return TERN_OK;
     }
     tern_error_delay();
