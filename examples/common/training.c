@@ -350,6 +350,14 @@ static void begin_epoch(training *t)
     tern_zero_(t->sums.correct);
 }
 
+static void show_stop(const training *t)
+{
+    tern_progress_stop(t->progress);
+    if (t->checkpoint)
+        tern_progress_note(t->progress, "saved after step %lld in %s: --resume goes on from there",
+                           (long long)t->steps, t->options.checkpoint_dir);
+}
+
 static tern_status run_epoch(training *t)
 {
     tern_progress *p = t->progress;
@@ -361,7 +369,7 @@ static tern_status run_epoch(training *t)
         return tern_error_code();
     const bool whole = t->sums.samples == tern_dataset_count(t->train_data);
     if (!whole)
-        tern_progress_stop(p);
+        show_stop(t);
     if (logs_end_steps(t) || test(t) || !whole)
         return tern_error_code();
     t->epochs_done++;

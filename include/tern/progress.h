@@ -109,8 +109,8 @@ TERN_API void tern_progress_show_with(const tern_progress_show_options *options)
 /// Fails as tern_item; TERN_ERR_ARG for a negative number.
 TERN_API TERN_NODISCARD tern_status tern_progress_step(tern_progress *progress, int64_t samples,
                                                        tern_tensor *loss);
-/// Ends the line of the epoch with its figures, also elsewhere than on a terminal. Fails as
-/// tern_progress_begin.
+/// Ends the line of the epoch with its figures, also elsewhere than on a terminal. Its rate is that
+/// of the steps, without what came behind the last one. Fails as tern_progress_begin.
 TERN_API void tern_progress_end(tern_progress *progress);
 /// Ends it where the epoch was left: "epoch 2/5  stopped after 640 of 60000 samples".
 TERN_API void tern_progress_stop(tern_progress *progress);

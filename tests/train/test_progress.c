@@ -362,6 +362,33 @@ static void a_line_is_never_wider_than_the_terminal_with_a_name_beyond_ascii(voi
     terminal_close(&t);
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void the_rate_is_that_of_the_steps_alone(void **state)
+{
+    (void)state;
+    text_file f;
+    text_open(&f);
+    tern_progress *p = tern_progress_new(f.file, .samples = 100);
+    const double begin = seconds_now();
+    tern_progress_begin(p, 1);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    assert_int_equal(tern_progress_step(p, 100, NULL), TERN_OK);
+    const double steps = seconds_now() - begin;
+    nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL); // an evaluation
+    tern_progress_end(p);
+    int rate = 0;
+    assert_int_equal(sscanf(f.text, "epoch 1  %d samples/s", &rate), 1);
+    assert_true(rate >= (int)(100 / steps) && rate <= 1000);
+    tern_progress_free(p);
+    text_close(&f);
+}
+
 static void time_left_counts_this_epoch_and_those_that_follow(void **state)
 {
     (void)state;
@@ -480,6 +507,7 @@ int main(void)
         CHECK_TEST(a_quiet_one_writes_nothing),
         CHECK_TEST(numbers_are_the_same_in_every_locale),
         CHECK_TEST(a_line_is_never_wider_than_the_terminal_with_a_name_beyond_ascii),
+        CHECK_TEST(the_rate_is_that_of_the_steps_alone),
         CHECK_TEST(time_left_counts_this_epoch_and_those_that_follow),
         CHECK_TEST(the_share_of_waiting_is_the_loaders),
         CHECK_TEST(more_figures_than_there_is_room_for_are_left_out),

@@ -84,7 +84,7 @@ tern_progress *tern_progress_new_with(const tern_progress_new_options *o)
     p->quiet = o->quiet;
     p->terminal = !p->quiet && is_terminal(o->file);
     p->colour = p->terminal && has_colour();
-    p->batches = p->terminal ? count_batches(o->loader) : 0;
+    p->batches = p->quiet ? 0 : count_batches(o->loader);
     return p;
 }
 
@@ -176,6 +176,13 @@ static tern_status read_loss(tern_progress *p, tern_tensor *loss)
     return TERN_OK;
 }
 
+static bool is_last_step(const tern_progress *p)
+{
+    return p->samples   ? p->done >= p->samples
+           : p->batches ? tern_loader_position(p->loader) >= p->batches
+                        : false;
+}
+
 tern_status tern_progress_step(tern_progress *p, int64_t samples, tern_tensor *loss)
 {
     static const char op[] = "progress_step";
@@ -186,10 +193,9 @@ tern_status tern_progress_step(tern_progress *p, int64_t samples, tern_tensor *l
         TERN_TRY(tern_check_tensor(op, "loss", loss));
     p->done += samples;
     p->steps++;
-    if (!p->terminal)
-        return TERN_OK;
-    p->last_step = tern_clock_now();
-    if (!is_due(p, p->last_step))
+    if (p->terminal || (!p->quiet && is_last_step(p)))
+        p->last_step = tern_clock_now();
+    if (!p->terminal || !is_due(p, p->last_step))
         return TERN_OK;
     if (loss)
         TERN_TRY(read_loss(p, loss));

@@ -130,7 +130,8 @@ static line line_of(const tern_progress *p, tern_progress_stage stage, int64_t n
 {
     line l = {.count = 0};
     const bool ended = stage == TERN_PROGRESS_ENDED;
-    const double seconds = 1e-9 * (double)(now - p->began);
+    const int64_t end = p->last_step ? p->last_step : now; // what is behind it is no training
+    const double seconds = 1e-9 * (double)(end - p->began);
     double own;
     add_epoch(&l, p);
     if (stage == TERN_PROGRESS_STOPPED) {

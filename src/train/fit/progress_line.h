@@ -22,7 +22,7 @@ struct tern_progress {
     int64_t done, before; // samples of the epoch, and those of an earlier process
     int64_t steps;        // of the epoch in this process
     int64_t began, drawn; // nanoseconds; drawn 0: not in this epoch
-    int64_t last_step;    // when that was, on a terminal; 0: there was none
+    int64_t last_step;    // when that was, on a terminal, else of the last one; 0: there was none
     double between;       // seconds from the last step of an epoch to the begin of the next
     double loss, weight;  // sums over what was read
     int figure_count;
