@@ -198,5 +198,7 @@ REFUSES(tern_logger_add_settings, "one twice", TERN_ERR_ARG,
         tern_logger_add_settings(LOG, (tern_setting[]){lr, lr}, 2))
 NO_LOGGER(tern_logger_add_settings, tern_logger_add_settings(NULL, &lr, 1))
 
+REFUSES(tern_logger_add_page, "a logger that was freed", TERN_ERR_STATE,
+        "logger_add_page: this logger was freed already", tern_logger_add_page(freed(f)))
 TAKES(tern_logger_add_page, "a logger that writes nothing", tern_logger_add_page(LOG) == TERN_OK)
 NO_LOGGER(tern_logger_add_page, tern_logger_add_page(NULL))
