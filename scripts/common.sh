@@ -79,7 +79,8 @@ have()
     debhelper) command -v dh >/dev/null ;;
     xz-utils) command -v xz >/dev/null ;;
     debian-archive-keyring) [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
-    valgrind | doxygen | gcovr | clang-format | cmake | git | lintian | mmdebstrap)
+    valgrind | doxygen | gcovr | clang-format | cmake | git | lintian | mmdebstrap | \
+        chromium)
         command -v "$1" >/dev/null ;;
     libdw1) PATH=$PATH:/sbin ldconfig -p | grep -q libdw.so.1 ;;
     libopenblas0-pthread) PATH=$PATH:/sbin ldconfig -p | grep -q libopenblas.so.0 ;;

@@ -57,6 +57,8 @@ static void kinds(void)
     // [kinds]
     static const char *const names[] = {"cat", "dog"};
     tern_logger_add_image(log, "valid/mistakes", tern_image_grid(worst, .columns = 4), step);
+    tern_logger_add_image(log, "valid/worst/1", tern_select(worst, 0, 0), step,
+                          .caption = "cat, taken for dog"); // on the page
     tern_logger_add_text(log, "note", "# Second try\nwith *dropout*", step);
     tern_logger_add_confusion_matrix(log, "valid/confusion", matrix, names, step);
     tern_logger_add_pr_curve(log, "valid/dog", labels, scores, step);

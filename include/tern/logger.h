@@ -53,7 +53,7 @@ typedef struct tern_logger_new_options {
 } tern_logger_new_options;
 #define TERN_LOGGER_NEW_DEFAULTS_                                                                  \
     .tensorboard = true, .jsonl = true, .csv = false, .resume_step = -1, .name = NULL, .bins = 64, \
-    .capacity = 16384, .max_bytes = INT64_C(1) << 28
+    .capacity = 16384, .max_bytes = 268435456
 #define TERN_LOGGER_NEW_FIELDS_ 1, 0, (folder), (text)
 TERN_API tern_logger_new_options tern_logger_new_defaults(void);
 /// Begins to log into a folder; freed with tern_logger_free. NULL on failure: TERN_ERR_STATE when
