@@ -74,10 +74,11 @@ static void suggestions_are_those_of_fastai_and_lightning(void **state)
 static void too_few_points_suggest_nothing(void **state)
 {
     (void)state;
-    const double lr[] = {1, 2, 4, 8, 16, 32, 64}, flat[] = {1, 1, 1, 1, 1, 1, 1};
+    const double lr[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+    const double flat[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     for (int count = 0; count < 7; count++)
         assert_true(isnan(tern_lr_suggest(TERN_LR_VALLEY, lr, flat, count, 0)));
-    assert_near(tern_lr_suggest(TERN_LR_VALLEY, lr, flat, 7, 0), 1, 0, 0); // it falls nowhere
+    assert_near(tern_lr_suggest(TERN_LR_VALLEY, lr, flat, 12, 0), 1, 0, 0); // it falls nowhere
     assert_true(isnan(tern_lr_suggest(TERN_LR_STEEPEST, lr, flat, 7, 0)));
 }
 
