@@ -76,12 +76,12 @@ function date(seconds) {
     hour: '2-digit', minute: '2-digit'});
 }
 
-// "samples_per_second" reads as "Samples per second".
-const NAMES = {lr: 'Learning rate', resident_bytes: 'Resident memory',
-  device_bytes: 'Device memory', cpu_share: 'Processor share', wait_share: 'Waiting for data',
-  joules: 'Energy', auroc: 'AUROC', f1: 'F1', r2: 'R²', mae: 'Mean absolute error',
-  mse: 'Mean squared error', pid: 'Process', cpu: 'CPU', cpus: 'CPUs', tern: 'tern',
-  isa: 'Instruction set'};
+// "peak_bytes" reads as "Peak bytes", unless it has a name of its own.
+const NAMES = {samples_per_second: 'Samples a second', lr: 'Learning rate',
+  resident_bytes: 'Resident memory', device_bytes: 'Device memory', cpu_share: 'Processor share',
+  wait_share: 'Waiting for data', joules: 'Energy', auroc: 'AUROC', f1: 'F1', r2: 'R²',
+  mae: 'Mean absolute error', mse: 'Mean squared error', pid: 'Process', cpu: 'CPU', cpus: 'CPUs',
+  tern: 'tern', isa: 'Instruction set'};
 
 function title(name) {
   if (NAMES[name]) return NAMES[name];
