@@ -246,9 +246,12 @@ static tern_status resume(training *t)
     return tern_error_code();
 }
 
+// What a log has is on its way to the disk first: a run that goes on from here lacks nothing of it.
 static tern_status save_checkpoint(training *t)
 {
-    return t->checkpoint ? tern_checkpoint_save(t->checkpoint, t->steps) : TERN_OK;
+    if (!t->checkpoint || tern_logger_flush(t->logs.logger))
+        return tern_error_code();
+    return tern_checkpoint_save(t->checkpoint, t->steps);
 }
 
 // In the loop over the batches: one that is left gives up its epoch.

@@ -39,13 +39,15 @@ typedef tern_status tern_script_check_fn(void *user);
 /// A whole number in decimal digits.
 typedef struct tern_option_integer {
     int64_t *variable; ///< NULL: the option is of another type
-    int64_t low, high; ///< both included; 0 and 0: any
+    int64_t low;       ///< included, as high is; both 0: any
+    int64_t high;      ///< the greatest
 } tern_option_integer;
 
 /// A finite number, as "0.5" or "1e-3" in any locale.
 typedef struct tern_option_number {
     double *variable; ///< NULL: the option is of another type
-    double low, high; ///< both included, infinite for no bound; 0 and 0: any
+    double low;       ///< included, as high is; -INFINITY for no bound; both 0: any
+    double high;      ///< the greatest; INFINITY for no bound
 } tern_option_number;
 
 /// One of several names.

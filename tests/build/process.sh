@@ -10,7 +10,7 @@ library=$libdir/libtern.so
 # Whole words; what begins with "__" also stands for the checked forms, as __printf_chk.
 cat >"$work/forbidden" <<'END'
 exit _exit _Exit quick_exit at_quick_exit atexit abort __assert_fail __assert
-kill tgkill pthread_kill signal sigaction sigprocmask sigaltstack
+kill tgkill pthread_kill signal sigprocmask sigaltstack
 setlocale fesetenv feenableexcept
 printf __printf_chk vprintf __vprintf_chk puts putchar putc_unlocked perror dprintf vdprintf psignal
 system popen fork vfork posix_spawn posix_spawnp clone
@@ -33,14 +33,22 @@ cat >"$work/printers" <<'END'
 base_error stderr
 base_log stderr
 nn_module_print stdout
-nn_module_summary stdout
 tensor_print stdout
+train_options stderr
+train_script_help stderr
+train_script_help stdout
+train_summary_summary stdout
 END
 diff "$work/printers" "$work/streams" || fail "listed (<) and found (>) users of a stream differ"
 
 # TERN_TRAP=1 asks for a signal, in one place.
 nm -A -u "$libdir/libtern.a" | sed -n 's/.*:src_\(.*\)\.c\.o: *U raise$/\1/p' >"$work/raisers"
 [ "$(cat "$work/raisers")" = base_trap ] || fail "these raise signals: $(cat "$work/raisers")"
+
+# tern_interrupt_catch asks for signals, in one place.
+nm -A -u "$libdir/libtern.a" | sed -n 's/.*:src_\(.*\)\.c\.o: *U sigaction$/\1/p' >"$work/catchers"
+[ "$(cat "$work/catchers")" = train_fit_interrupt ] ||
+    fail "these catch signals: $(cat "$work/catchers")"
 
 # Every exported symbol is code.
 nm -D --defined-only "$library" | awk '$2 != "T"' >"$work/data"

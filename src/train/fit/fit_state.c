@@ -79,10 +79,12 @@ static tern_status open_checkpoint(tern_fit_run *f)
     return tern_error_code();
 }
 
+// The log first: a run that goes on from the checkpoint lacks nothing of it.
 tern_status tern_fit_save(tern_fit_run *f, double metric)
 {
-    return f->checkpoint ? tern_checkpoint_save(f->checkpoint, f->result.steps, .metric = metric)
-                         : TERN_OK;
+    if (!f->checkpoint || tern_logger_flush(f->o->logger))
+        return tern_error_code();
+    return tern_checkpoint_save(f->checkpoint, f->result.steps, .metric = metric);
 }
 
 // ---- begin and end ------------------------------------------------------------------------------
