@@ -26,7 +26,7 @@ train()
     where=$1
     shift
     "$program" --data "$work/data" --device "$where" "$@" 2>&1 |
-        sed 's/ *[0-9]* samples\/s//; s/ seconds=.*//'
+        sed 's/ *[0-9]* samples\/s//; s/ *waits [0-9]* %//; s/ seconds=.*//'
 }
 
 write_images "$work/data" 100 t10k
