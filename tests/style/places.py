@@ -15,7 +15,7 @@ ALLOWED = {
 FAMILIES_OF_OPTIONS = 'src/train/options.def'
 
 FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'product', 'random',
-            'reduce', 'step'}
+            'reduce', 'sort', 'step'}
 # The folders that a component may have; the components without a line have none.
 FOLDERS = {
     'cpu': FAMILIES,

@@ -136,6 +136,20 @@ static void copy_elements(const line_pair *line, tern_dtype dtype, const sort_ke
                (size_t)size);
 }
 
+#define ANY_ZERO_OR_NAN(type, sign, infinity)                                                      \
+    do {                                                                                           \
+        const sort_key zero = (sort_key)(sign) ^ flip, nan = KEY_WORD(sort_key_nan)(sign) ^ flip;  \
+        for (int64_t i = 0; infinity != 0 && i < n; i++)                                           \
+            any |= (keys[i] == zero) | (keys[i] == nan);                                           \
+    } while (0)
+
+static bool any_zero_or_nan(const sort_key *keys, tern_dtype dtype, int64_t n, sort_key flip)
+{
+    sort_key any = 0;
+    KEY_DTYPES(dtype, ANY_ZERO_OR_NAN, ANY_ZERO_OR_NAN)
+    return any != 0;
+}
+
 #define COPY_ZEROS_AND_NAN(type, sign, infinity)                                                   \
     do {                                                                                           \
         if (infinity != 0) {                                                                       \

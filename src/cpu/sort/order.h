@@ -23,7 +23,7 @@ typedef uint64_t sort_key;
 
 #define WORD_BITS  64
 #define RANK_BLOCK 32  // words that are sorted by counting, for each, those below it
-#define MERGE_MAX  256 // words at most that are merged; more are sorted by digits
+#define MERGE_MAX  128 // words at most that are merged; more are sorted by digits
 #define DIGIT_BITS 8
 #define DIGITS     (1 << DIGIT_BITS)
 #define MAX_PASSES (WORD_BITS / DIGIT_BITS)
@@ -131,7 +131,7 @@ static inline unsigned digit_of(uint64_t word, const digit_plan *plan, int pass)
 }
 
 // Where the first word of each digit goes; false where all words have one digit.
-static bool find_places(int64_t *count, int64_t n)
+static bool find_offsets(int64_t *count, int64_t n)
 {
     int64_t before = 0;
     for (int d = 0; d < DIGITS; d++) {
@@ -153,7 +153,7 @@ static void sort_by_digits(uint64_t *words, uint64_t *spare, int64_t n, digit_pl
         for (int pass = 0; pass < plan.passes; pass++)
             count[pass][digit_of(words[i], &plan, pass)]++;
     for (int pass = 0; pass < plan.passes; pass++) {
-        if (!find_places(count[pass], n))
+        if (!find_offsets(count[pass], n))
             continue;
         for (int64_t i = 0; i < n; i++)
             to[count[pass][digit_of(from[i], &plan, pass)]++] = from[i];
@@ -273,6 +273,11 @@ static void make_words(const key_order *o, int64_t first, int64_t end, int shift
 // Sorts the n keys: o->words tells their positions in order.
 static void sort_keys(const key_order *o, int64_t n)
 {
+    if (n <= MERGE_MAX && words_hold_keys(o)) {
+        make_words(o, 0, n, 0);
+        sort_by_merging(o->words, o->spare, n);
+        return;
+    }
     const sort_key varying = varying_bits(o->keys, n);
     const key_window window = varying ? find_window(o, varying) : (key_window){0};
     make_words(o, 0, n, window.shift);

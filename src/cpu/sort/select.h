@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The k smallest of many keys, of equal ones the first: candidates are collected, and each time
-// their memory is full all but k of them go. Later keys must be below the largest that stayed.
+// The k smallest of many keys, of equal ones the first. A few are kept in order. Of more,
+// candidates are collected, and when their memory is full all but k go: later keys must be below
+// the largest that stayed.
 #ifndef TERN_SRC_CPU_SORT_SELECT_H
 #define TERN_SRC_CPU_SORT_SELECT_H
 
 #include "cpu/sort/order.h"
 
 #define SELECT_EXTRA 256 // candidates beyond 2 k
-#define SELECT_RUN   64  // keys that are compared at once
+#define SELECT_RUN   32  // keys that are compared at once
+#define SELECT_FEW   16  // a k at most for which they are kept in order
 
-// In the order of their positions.
+// In the order of their positions, or of their keys where k is small.
 typedef struct candidates {
     sort_key *keys, *spare;
     int64_t *positions;
@@ -21,7 +23,7 @@ typedef struct candidates {
 // How many there may be before all but k go.
 static inline int64_t candidate_limit(int64_t k)
 {
-    return 2 * k + SELECT_EXTRA;
+    return k <= SELECT_FEW ? k : 2 * k + SELECT_EXTRA;
 }
 
 static inline int64_t candidate_capacity(int64_t n, int64_t k)
@@ -73,13 +75,28 @@ static void drop_candidates(candidates *c)
     c->limited = true;
 }
 
-static void add_run(candidates *c, const sort_key *keys, int64_t n, int64_t position)
+static void insert_candidate(candidates *c, sort_key key, int64_t position)
 {
-    bool any = !c->limited;
+    int64_t to = c->limited ? c->k - 1 : c->count++;
+    for (; to > 0 && c->keys[to - 1] > key; to--) {
+        c->keys[to] = c->keys[to - 1];
+        c->positions[to] = c->positions[to - 1];
+    }
+    c->keys[to] = key;
+    c->positions[to] = position;
+    c->limited = c->count == c->k;
+    c->limit = c->keys[c->k - 1];
+}
+
+static void insert_candidates(candidates *c, const sort_key *keys, int64_t n, int64_t position)
+{
     for (int64_t i = 0; i < n; i++)
-        any |= keys[i] < c->limit;
-    if (!any)
-        return;
+        if (!c->limited || keys[i] < c->limit)
+            insert_candidate(c, keys[i], position + i);
+}
+
+static void collect_candidates(candidates *c, const sort_key *keys, int64_t n, int64_t position)
+{
     for (int64_t i = 0; i < n; i++) {
         c->keys[c->count] = keys[i];
         c->positions[c->count] = position + i;
@@ -87,6 +104,17 @@ static void add_run(candidates *c, const sort_key *keys, int64_t n, int64_t posi
     }
     if (c->count > candidate_limit(c->k))
         drop_candidates(c);
+}
+
+static void add_run(candidates *c, const sort_key *keys, int64_t n, int64_t position)
+{
+    bool any = !c->limited;
+    for (int64_t i = 0; i < n; i++)
+        any |= keys[i] < c->limit;
+    if (any && c->k <= SELECT_FEW)
+        insert_candidates(c, keys, n, position);
+    else if (any)
+        collect_candidates(c, keys, n, position);
 }
 
 // Adds keys that stand at `position` and behind it.
