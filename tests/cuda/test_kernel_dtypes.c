@@ -35,8 +35,8 @@ static void a_kernel_of_every_dtype_refuses_one_that_is_not_specified(void **sta
     assert_int_equal(kernels->where(&exec, &y, &y, &y, &y), TERN_ERR_DTYPE);
     assert_int_equal(kernels->reduce(&exec, TERN_REDUCE_SUM, 0, &y, &y), TERN_ERR_DTYPE);
     assert_int_equal(kernels->arg_reduce(&exec, true, NULL, &index, &y, 0), TERN_ERR_DTYPE);
-    assert_int_equal(kernels->gather(&exec, &y, &y, &index, 0, false), TERN_ERR_DTYPE);
-    assert_int_equal(kernels->scatter_add(&exec, &y, &y, &index, 0), TERN_ERR_DTYPE);
+    assert_int_equal(kernels->gather(&exec, &y, &y, &index, 0), TERN_ERR_DTYPE);
+    assert_int_equal(kernels->scatter_add(&exec, &y, &y, &index, 0, false), TERN_ERR_DTYPE);
     assert_error(TERN_ERR_DTYPE, "fill: no kernel for unspecified");
     mirror_end(&on_device);
 }

@@ -136,6 +136,37 @@ static void integers_wrap_around_and_truths_are_joined(void **state)
     assert_int_equal(truth[2], 1);
 }
 
+// Of a line no two indices are the same; rows of x lie apart, and the last index is a bad one.
+static void different_indices_are_added_side_by_side(void **state)
+{
+    (void)state;
+    enum { ROWS = 3, Y = 40, X = 30 };
+    static float y[ROWS][Y], expected[ROWS][Y], x[ROWS][X + 5];
+    static int64_t index[ROWS][X];
+    for (int r = 0; r < ROWS; r++)
+        for (int i = 0; i < X; i++) {
+            x[r][i] = (float)(r + i);
+            index[r][i] = (7 * i + r) % Y;
+            y[r][i] = expected[r][i] = (float)i;
+        }
+    for (int r = 0; r < ROWS; r++)
+        for (int i = 0; i < X; i++)
+            expected[r][index[r][i]] += x[r][i];
+    expected[2][index[2][X - 1]] -= x[2][X - 1];
+    index[2][X - 1] = Y;
+    mirror my = MIRROR(y), mx = MIRROR(x), mi = MIRROR(index);
+    tern_strided xv = VIEW(x, TERN_FLOAT32, ROWS, X);
+    xv.stride[0] = X + 5;
+    const tern_strided to = there(&my, VIEW(y, TERN_FLOAT32, ROWS, Y)), from = there(&mx, xv);
+    const tern_strided at = there(&mi, VIEW(index, TERN_INT64, ROWS, X));
+    assert_int_equal(plugin.kernels->scatter_add(&exec, &to, &from, &at, 1, true), TERN_OK);
+    mirror_end(&my);
+    mirror_end(&mx);
+    mirror_end(&mi);
+    assert_memory_equal(y, expected, sizeof y);
+    expect_fault(SITE, ROWS * X - 1, Y);
+}
+
 // ---- many equal indices -------------------------------------------------------------------------
 
 #define PIECE  256   // sorted places that are summed before, where they go to one element,
@@ -337,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup(lines_are_added_from_their_start, clean_fault),
         cmocka_unit_test_setup(bfloat16_is_summed_in_float_and_rounded_once, clean_fault),
         cmocka_unit_test_setup(integers_wrap_around_and_truths_are_joined, clean_fault),
+        cmocka_unit_test_setup(different_indices_are_added_side_by_side, clean_fault),
         cmocka_unit_test_setup(long_runs_of_equal_indices_are_added_piece_by_piece, clean_fault),
         cmocka_unit_test_setup(pieces_of_very_long_runs_are_joined, clean_fault),
         cmocka_unit_test_setup(elements_of_all_kinds_are_added_piece_by_piece, clean_fault),

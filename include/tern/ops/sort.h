@@ -5,11 +5,12 @@
 ///     tern_tensor *places, *sorted = tern_sort(scores, -1, true, &places); // best first
 ///     tern_tensor *five = tern_topk(logits, 5, -1, true, &classes);        // (N, 5)
 ///
-/// A NaN is above every number, -0 equals 0, and equal elements keep their order, of the two
-/// directions in both: results are the same on every device. All dtypes; a 0-dim tensor counts as
-/// one element. Values have x's dtype and indices are int64; both are temporaries of the innermost
-/// scope. Gradients of values go to the elements they are. Failures return NULL with a pending
-/// error. Threads: any, each tensor used by one at a time.
+/// A NaN is above every number, -0 equals 0, and equal elements keep their order, whether the order
+/// ascends or descends: results are the same on every device. Every dtype is taken; a 0-dim tensor
+/// is one element. Values have x's dtype and indices are int64; both are new temporaries of the
+/// innermost scope. The gradient of a value goes to the element that it is. Failures return NULL
+/// with a pending error; nothing waits for a device. Threads: any, each tensor used by one at a
+/// time.
 #ifndef TERN_OPS_SORT_H
 #define TERN_OPS_SORT_H
 
