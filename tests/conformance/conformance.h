@@ -121,6 +121,7 @@ typedef struct case_list {
     LIST(elementwise)                                                                              \
     LIST(activation)                                                                               \
     LIST(reduction)                                                                                \
+    LIST(sort)                                                                                     \
     LIST(product)                                                                                  \
     LIST(loss)                                                                                     \
     LIST(shape)                                                                                    \

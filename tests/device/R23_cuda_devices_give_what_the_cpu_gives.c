@@ -208,6 +208,28 @@ static void softmaxes_and_running_sums_of_every_length_agree(void **state)
     check_all(cases, COUNT(cases), summed, COUNT(summed));
 }
 
+static tern_tensor *sort_1(tern_tensor *x)
+{
+    return tern_sort(x, 1, false, NULL);
+}
+
+static tern_tensor *best_1(tern_tensor *x)
+{
+    return tern_topk(x, 3, 1, true, NULL);
+}
+
+static void lines_of_every_length_come_in_one_order(void **state)
+{
+    (void)state;
+    const agreement cases[] = {
+        {"sort of short rows", sort_1, tern_dims(40, 10)},
+        {"sort", sort_1, tern_dims(3, 2500)},
+        {"sort of columns", sort_1, tern_dims(2, 200, 9)},
+        {"topk", best_1, tern_dims(2, 5000)},
+    };
+    check_all(cases, COUNT(cases), summed, COUNT(summed));
+}
+
 // ---- sums ---------------------------------------------------------------------------------------
 
 static tern_tensor *sum_all(tern_tensor *x)
@@ -412,6 +434,7 @@ int main(int argc, char **argv)
         CHECK_TEST(slopes_at_zero_are_the_same_everywhere),
         CHECK_TEST(casts_of_what_integers_do_not_hold_agree),
         CHECK_TEST(softmaxes_and_running_sums_of_every_length_agree),
+        CHECK_TEST(lines_of_every_length_come_in_one_order),
         CHECK_TEST(reductions_agree),
         CHECK_TEST(products_and_losses_agree),
         CHECK_TEST(steps_over_hundreds_of_tensors_agree),

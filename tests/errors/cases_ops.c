@@ -83,6 +83,19 @@ DIM_CASES(min, MIN)
 DIM_CASES(argmax, ARGMAX)
 DIM_CASES(argmin, ARGMIN)
 DIM_CASES(cumsum, tern_cumsum)
+#define SORT(x, dim)    tern_sort(x, dim, false, f->out)
+#define ARGSORT(x, dim) tern_argsort(x, dim, false)
+#define TOPK(x, dim)    tern_topk(x, 1, dim, true, f->out)
+DIM_CASES(sort, SORT)
+DIM_CASES(argsort, ARGSORT)
+DIM_CASES(topk, TOPK)
+REFUSES(tern_topk, "more than there are", TERN_ERR_ARG,
+        "topk: k is 4, but x (2, 3) has 3 elements along dimension 1",
+        tern_topk(f->x, 4, -1, true, f->out))
+REFUSES(tern_topk, "fewer than none", TERN_ERR_ARG, "topk: k is -1, but x (2, 3) has 2 elements",
+        tern_topk(f->x, -1, 0, true, NULL))
+REFUSES(tern_topk, "none of a 0-dim tensor", TERN_ERR_ARG, "topk: k is 0|no dimension",
+        tern_topk(f->scalar, 0, 0, true, NULL))
 OF_SOMETHING(max, MAX)
 OF_SOMETHING(min, MIN)
 OF_SOMETHING(argmax, ARGMAX)

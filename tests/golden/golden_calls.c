@@ -56,6 +56,9 @@ CALL(min, tern_min(in[0], w->dim, w->keepdim, &out[1]))
 CALL(argmax, tern_argmax(in[0], w->dim, w->keepdim))
 CALL(argmin, tern_argmin(in[0], w->dim, w->keepdim))
 CALL(cumsum, tern_cumsum(in[0], w->dim))
+CALL(sort, tern_sort(in[0], w->dim, w->descending, &out[1]))
+CALL(argsort, tern_argsort(in[0], w->dim, w->descending))
+CALL(topk, tern_topk(in[0], w->k, w->dim, w->largest, &out[1]))
 CALL(linear, tern_linear(in[0], in[1], in[2], w->activation))
 CALL(softmax, tern_softmax(in[0], w->dim))
 CALL(log_softmax, tern_log_softmax(in[0], w->dim))
@@ -120,7 +123,8 @@ static const entry entries[] = {
     ENTRY(margin_ranking_loss) ENTRY(nll_loss) ENTRY(multi_margin_loss)
     ENTRY(multilabel_margin_loss) ENTRY(multilabel_soft_margin_loss) ENTRY(cosine_embedding_loss)
     ENTRY(triplet_margin_loss) ENTRY(triplet_margin_with_distance_loss) ENTRY(ctc_loss)
-    ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
+    ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype) ENTRY(sort) ENTRY(argsort)
+    ENTRY(topk)
 };
 // clang-format on
 

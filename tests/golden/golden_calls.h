@@ -13,9 +13,9 @@
 typedef struct golden_words {
     double value, p, low, high, negative_slope, beta, threshold, label_smoothing;
     double alpha, lambd, lower, upper, eps, margin, delta;
-    int dim, classes, factor, blank;
+    int dim, classes, factor, blank, k;
     int64_t correction, ignore_index;
-    bool keepdim, full, log_input, log_target, swap, zero_infinity;
+    bool keepdim, full, log_input, log_target, swap, zero_infinity, descending, largest;
     tern_axis_list axes;
     tern_reduction reduction;
     tern_activation activation;

@@ -42,8 +42,8 @@ ctc_loss takes the log_softmax of in0. Arrays of losses: input, target, what els
 (may be missing); of linear_cross_entropy: input, linear_weight, target, linear_bias, weight, and
 without the word ignore_index there is none; of binary_cross_entropy_with_logits: input, target,
 weight, pos_weight; of linear: x, weight, bias (may be missing); of masked_fill: x, mask; of gather
-and index_select: x, index; of where: condition, a, b. out of max and min: values, indices. to_dtype
-converts to the dtype of out0.
+and index_select: x, index; of where: condition, a, b. out of max, min, sort and topk: values,
+indices. to_dtype converts to the dtype of out0.
 """
 golden = Golden("ops", "make_ops.py", PROSE)
 
@@ -287,6 +287,34 @@ def reductions():
         case("cumsum over %d" % dim, "cumsum", lambda x: x.cumsum(dim), [x], ("dim", dim))
 
 
+def orders():
+    """topk's ties may come in any order in PyTorch: where indices count there are none."""
+    ties = real([[1, 3, -0.0, 2, 0.0, 3, NAN, -2], [INF, 0.0, -INF, -0.0, NAN, 5, NAN, INF]])
+    single = real([[0.5, -3, 2, 7, -1], [NAN, 4, -INF, INF, 0]])
+    for dim, descending in itertools.product((0, 1), (False, True)):
+        words = ("dim", dim), ("descending", int(descending))
+        name = "of ties and NaN over %d%s" % (dim, ", descending" * descending)
+        case("sort " + name, "sort",
+             lambda x: tuple(x.sort(dim=dim, descending=descending, stable=True)), [ties], *words)
+        case("argsort " + name, "argsort",
+             lambda x: x.argsort(dim=dim, descending=descending, stable=True), [ties], *words,
+             grad=False)
+    for largest, k in itertools.product((True, False), (0, 1, 3, 5)):
+        case("topk %d over -1%s" % (k, ", largest" * largest), "topk",
+             lambda x: tuple(x.topk(k, -1, largest)), [single], ("k", k), ("dim", -1),
+             ("largest", int(largest)))
+    case("topk over 0", "topk", lambda x: tuple(x.topk(1, 0)), [single], ("k", 1), ("dim", 0),
+         ("largest", 1))
+    for t in (torch.tensor([[3, -1, 3, 0, 7], [2, 2, -9, 2, 1]]), torch.tensor([[0, 255, 7, 7]],
+              dtype=torch.uint8), torch.tensor([[True, False, True, False]])):
+        fixed("sort of integers", "sort", lambda x: tuple(x.sort(dim=1, stable=True)), [t],
+              ("dim", 1), ("descending", 0))
+    fixed("sort of a 0-dim tensor", "sort", lambda x: tuple(x.sort(dim=0)), [real(3.0)], ("dim", 0),
+          ("descending", 0))
+    fixed("topk of a 0-dim tensor", "topk", lambda x: tuple(x.topk(1, -1)), [real(3.0)], ("k", 1),
+          ("dim", -1), ("largest", 1))
+
+
 def norms():
     x = real([[3, 0, -4, 1], [0, 0, 0, 0], [2, -2, 2, 0.5], [-1, 1, -1, 1]])
     for p in (0, 0.5, 1, 2, 3, INF, -INF):
@@ -426,7 +454,7 @@ the order of the rows.
 
 def main():
     ops_loss.cases(case)
-    for family in (elementwise, activations, shuffles, two_operands, reductions, norms,
+    for family in (elementwise, activations, shuffles, two_operands, reductions, norms, orders,
                    normalized, products, indexing, integers, conversions):
         family()
     golden.write()

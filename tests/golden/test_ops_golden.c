@@ -33,11 +33,12 @@ static golden_words words_of(const golden_case *g)
     TAKE(eps), TAKE(margin), TAKE(delta);
 #undef TAKE
 #define TAKE(name) w.name = (int)golden_number(g, #name, 0)
-    TAKE(dim), TAKE(classes), TAKE(correction), TAKE(ignore_index), TAKE(factor);
+    TAKE(dim), TAKE(classes), TAKE(correction), TAKE(ignore_index), TAKE(factor), TAKE(k);
     TAKE(blank);
 #undef TAKE
 #define TAKE(name) w.name = golden_number(g, #name, 0) != 0
-    TAKE(keepdim), TAKE(full), TAKE(log_input), TAKE(log_target);
+    TAKE(keepdim), TAKE(full), TAKE(log_input), TAKE(log_target), TAKE(descending);
+    TAKE(largest);
     TAKE(swap), TAKE(zero_infinity);
 #undef TAKE
     w.reduction = (tern_reduction)golden_number(g, "reduction", 0);

@@ -87,6 +87,14 @@ static uint64_t reductions(void)
                 tern_argmax(x, 0, false), tern_cumsum(x, 1));
 }
 
+static uint64_t orders(void)
+{
+    tern_tensor *x = numbers(2, 140000), *places = NULL, *best = NULL;
+    tern_tensor *sorted = tern_sort(x, 1, false, &places),
+                *first = tern_topk(x, 900, 1, true, &best);
+    return HASH(sorted, places, first, best, tern_argsort(numbers(300, 700), 0, true));
+}
+
 static uint64_t products(void)
 {
     tern_tensor *x = numbers(301, 1103);
@@ -165,6 +173,12 @@ static void reductions_give_the_same_bits(void **state)
 {
     (void)state;
     assert_same_bits(reductions);
+}
+
+static void orders_give_the_same_bits(void **state)
+{
+    (void)state;
+    assert_same_bits(orders);
 }
 
 static void products_give_the_same_bits(void **state)
@@ -314,6 +328,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elementwise_operations_give_the_same_bits),
         cmocka_unit_test(reductions_give_the_same_bits),
+        cmocka_unit_test(orders_give_the_same_bits),
         cmocka_unit_test(products_give_the_same_bits),
         cmocka_unit_test(softmaxes_and_losses_give_the_same_bits),
         cmocka_unit_test(convolutions_give_the_same_bits),

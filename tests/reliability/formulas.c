@@ -59,6 +59,8 @@ FORMULA(counts, tern_logical_and(tern_any(tern_gt(w.a, w.b), AXIS(0), false),
                                  tern_all(tern_gt(w.a, w.b), ALL, false)))
 FORMULA(running_sums, tern_add(tern_cumsum(w.a, 0), tern_cumsum(w.b, 1)))
 FORMULA(running_sums_in_half, tern_cumsum(w.half, 1))
+FORMULA(orders, tern_add(tern_sort(w.a, 1, true, NULL), tern_topk(w.b, 6, 1, false, NULL)))
+FORMULA(places_in_order, tern_argsort(w.a, 0, false))
 FORMULA(places, tern_add(tern_argmax(w.a, 1, false), tern_argmin(w.a, 1, false)))
 FORMULA(products, tern_matmul(w.a, tern_transpose(w.b, 0, 1)))
 FORMULA(products_in_half, tern_matmul(w.half, tern_transpose(w.half, 0, 1)))
