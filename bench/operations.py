@@ -39,6 +39,8 @@ ROWS = (
     "sum_rows 1024,10", "sum_rows 4096,1024", "sum_columns 4096,1024", "sum_columns 1024,10",
     "sum_all 1000000", "amax_rows 4096,1024", "argmax_rows 4096,1024", "argmax_rows 1024,10",
     "cumsum_columns 1024,1024", "cumsum_rows 1024,1024", "norm 1000000",
+    "sort_rows 1000000", "sort_rows 1024,1024", "sort_rows 4096,10", "topk_rows 1024,1000",
+    "topk_rows 4096,10", "grad:topk_rows 1024,1000",
     "softmax 1024,1024", "grad:softmax 1024,1024", "grad:log_softmax 1024,10",
     "layer_norm 1024,512", "grad:layer_norm 1024,512", "composed_layer_norm 1024,512",
     "grad:composed_layer_norm 1024,512", "gather 1024,1000 1024,100",

@@ -130,6 +130,8 @@ COMPUTE(sum_columns, tern_sum(x[0], tern_axes(0), false))
 COMPUTE(sum_all, tern_sum(x[0], tern_axes(), false))
 COMPUTE(amax_rows, tern_amax(x[0], tern_axes(1), false))
 COMPUTE(argmax_rows, tern_argmax(x[0], 1, false))
+COMPUTE(sort_rows, tern_sort(x[0], -1, false, NULL))
+COMPUTE(topk_rows, tern_topk(x[0], 5, -1, true, NULL))
 COMPUTE(cumsum_rows, tern_cumsum(x[0], 1))
 COMPUTE(cumsum_columns, tern_cumsum(x[0], 0))
 COMPUTE(norm, tern_norm(x[0], 2, tern_axes(), false))
@@ -225,6 +227,8 @@ static const operation operations[] = {
     {"sum_all", NULL, sum_all, NULL, NULL},
     {"amax_rows", NULL, amax_rows, NULL, NULL},
     {"argmax_rows", NULL, argmax_rows, NULL, NULL},
+    {"sort_rows", NULL, sort_rows, NULL, NULL},
+    {"topk_rows", NULL, topk_rows, NULL, NULL},
     {"cumsum_rows", NULL, cumsum_rows, NULL, NULL},
     {"cumsum_columns", NULL, cumsum_columns, NULL, NULL},
     {"norm", NULL, norm, NULL, NULL},
