@@ -60,6 +60,7 @@
 #include <tern/ops/pool.h>
 #include <tern/ops/resize.h>
 #include <tern/ops/shuffle.h>
+#include <tern/ops/sort.h>
 #include <tern/ops/view.h>
 #include <tern/optim.h>
 #include <tern/optimizers.h>
