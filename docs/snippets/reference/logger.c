@@ -12,6 +12,17 @@ static void show_logger_new(void)
     tern_logger_free(log);
 }
 
+static void show_logger_add_image(void)
+{
+    tern_logger *log = tern_logger_new("logged_image");
+    tern_tensor *image = tern_rand(tern_dims(1, 28, 28));
+    // [tern_logger_add_image]
+    tern_logger_add_image(log, "valid/worst/1", image, 1, .caption = "cat, taken for dog");
+    // [/tern_logger_add_image]
+    expect(!tern_error_pending());
+    tern_logger_free(log);
+}
+
 static void show_logger_add_pr_curve(void)
 {
     tern_logger *log = tern_logger_new("logged_curve");
@@ -27,6 +38,7 @@ static void show_logger_add_pr_curve(void)
 int logger_examples(void)
 {
     show_logger_new();
+    show_logger_add_image();
     show_logger_add_pr_curve();
     return failures;
 }
