@@ -6,6 +6,7 @@
 # Usage: scripts/bench.sh [--quick] [--write] [steps] [sizes] [operations] [programs] [-- OPTION...]
 #        scripts/bench.sh optimizers   the update alone, beside a copy and PyTorch's
 #        scripts/bench.sh loaders      batches from memory and from image files, beside PyTorch's
+#        scripts/bench.sh logging      training with a log beside training without, and its calls
 #   --quick    fewer rounds: which rows, not how far
 #   --write    the tables become docs/speed.md, docs/speed-of-sizes.md, their charts and a part of
 #              README.md
@@ -17,13 +18,13 @@ while [ $# -gt 0 ]; do
     case $1 in
     --quick) rounds='--rounds 3' runs='--runs 1' ;;
     --write) pages="--write $root" ;;
-    steps | sizes | operations | programs | optimizers | loaders) parts="$parts $1" ;;
+    steps | sizes | operations | programs | optimizers | loaders | logging) parts="$parts $1" ;;
     --)
         shift
         break
         ;;
     *)
-        sed -n 's/^# \{0,1\}//; 3,12p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 3,13p' "$0" >&2
         exit 2
         ;;
     esac
@@ -101,6 +102,15 @@ time_loaders()
     "$new" -c 'import torchvision' 2>/dev/null || "$new" -m pip install --quiet torchvision ||
         say "left out: files, as torchvision cannot be had"
     "$new" "$root/bench/loader.py" --tern "$build/bench/loader_bench" "$@"
+}
+
+time_logging()
+{
+    ninja -C "$build" bench/logging_bench >&2
+    folder=$(mktemp -d)
+    "$build/bench/logging_bench" "$folder/run"
+    rm -rf "$folder"
+    python3 "$root/bench/logging.py" --tern "$build/examples/mlp_mnist/mlp_mnist" "$@"
 }
 
 need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev dataset-fashion-mnist
