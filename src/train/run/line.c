@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/integer.h"
 #include "train/run/block.h"
 #include "train/run/member.h"
 
@@ -105,12 +106,13 @@ static tern_status end(tern_run *run, const tern_run_record *record)
     return TERN_ERR_FORMAT;
 }
 
+// Each line counts what is missing since the one before.
 static tern_status dropped(tern_run *run, const tern_run_record *record)
 {
     int64_t count;
     if (!tern_run_integer_member(record, "count", &count) || count < 0)
         return TERN_ERR_FORMAT;
-    run->info.dropped = count;
+    run->info.dropped += min_int64(count, INT64_MAX - run->info.dropped);
     return TERN_OK;
 }
 
