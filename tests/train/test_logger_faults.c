@@ -175,6 +175,25 @@ static void a_disk_that_waits_keeps_nobody_and_what_does_not_fit_is_counted(void
     assert_non_null(strstr(logged.last, "is full"));
 }
 
+static void a_page_is_written_though_the_queue_is_full(void **state)
+{
+    (void)state;
+    watch_log();
+    tern_logger *log = tern_logger_new(folder, .tensorboard = false, .capacity = 16);
+    faults.writes_wait = true;
+    log_steps(log, 0, 100);
+    assert_int_equal(tern_logger_add_page(log), TERN_OK);
+    faults.writes_wait = false;
+    assert_int_equal(tern_logger_flush(log), TERN_OK);
+    assert_int_equal(tern_logger_flush(log), TERN_OK); // of all that is asked for by now
+    assert_int_equal(access(path_of("run.html"), F_OK), 0);
+    assert_int_equal(unlink(path_of("run.html")), 0);
+    assert_int_equal(tern_logger_add_page(log), TERN_OK);
+    assert_int_equal(tern_logger_flush(log), TERN_OK);
+    assert_int_equal(access(path_of("run.html"), F_OK), 0);
+    tern_logger_free(log);
+}
+
 static void tensors_in_the_queue_are_bounded(void **state)
 {
     (void)state;
@@ -314,6 +333,7 @@ int main(void)
         LOGGER_TEST(short_writes_are_completed),
         LOGGER_TEST(a_disk_that_is_full_at_the_start_is_one_warning),
         LOGGER_TEST(a_disk_that_waits_keeps_nobody_and_what_does_not_fit_is_counted),
+        LOGGER_TEST(a_page_is_written_though_the_queue_is_full),
         LOGGER_TEST(tensors_in_the_queue_are_bounded),
         LOGGER_TEST(entries_are_in_the_file_soon),
         LOGGER_TEST(time_never_decreases),
