@@ -101,6 +101,18 @@ static void extreme_ranges_have_histograms(void **state)
     assert_true(line_has(line_with("\"tag\":\"c\""), "\"count\":2,\"sum\":null"));
 }
 
+static void every_edge_of_the_widest_range_is_a_number(void **state)
+{
+    (void)state;
+    tern_logger *log = tern_logger_new(folder, LINES_ALONE);
+    tern_tensor *wide = tern_from_data(tern_dims(3), (double[]){-1.7e308, 0, 1.7e308});
+    assert_int_equal(tern_logger_add_histogram(log, "a", wide, 0), TERN_OK);
+    tern_logger_free(log);
+    assert_true(line_has(line_with("histogram"), "\"limits\":[-1."));
+    assert_null(strstr(strstr(line_with("histogram"), "\"limits\":"), "null"));
+    assert_true(line_has(line_with("histogram"), ",1.7e+308],\"counts\":[1,0,"));
+}
+
 static void a_module_s_parameters_and_gradients_are_histograms(void **state)
 {
     (void)state;
@@ -146,6 +158,7 @@ int main(void)
         LOGGER_TEST(a_histogram_takes_any_dtype_and_strides),
         LOGGER_TEST(a_histogram_of_many_elements_has_them_all),
         LOGGER_TEST(extreme_ranges_have_histograms),
+        LOGGER_TEST(every_edge_of_the_widest_range_is_a_number),
         LOGGER_TEST(a_module_s_parameters_and_gradients_are_histograms),
         LOGGER_TEST(what_is_logged_is_what_it_was),
     };

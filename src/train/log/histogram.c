@@ -97,9 +97,9 @@ static ranges ranges_of(const tern_log_histogram *h, int64_t bins, double *edges
         widen(&left, &right);
     ranges r = {.bins = bins, .half = isfinite(right - left) ? 1 : 0.5};
     const double width = right * r.half - left * r.half;
-    const double step = width / (double)bins / r.half;
+    const double step = width / (double)bins;
     for (int64_t i = 0; i < bins; i++)
-        edges[i] = left + (double)i * step;
+        edges[i] = (left * r.half + (double)i * step) / r.half;
     edges[bins] = right;
     r.edges = edges;
     r.counts = counts;
