@@ -200,6 +200,23 @@ static void a_text_may_have_several_lines(void **state)
                         ",\"tag\":\"a\",\"text\":\"# b\\n\\t\\u0001\\u007f\\\"é\"}");
 }
 
+static void a_confusion_matrix_has_no_negative_counts(void **state)
+{
+    (void)state;
+    watch_log();
+    tern_logger *log = tern_logger_new(folder, LINES_ALONE);
+    tern_tensor *m = tern_from_data(tern_dims(2, 2), (float[]){3, -1, 0, 2});
+    tern_tensor *nearly = tern_from_data(tern_dims(2, 2), (float[]){3, -0.1f, 0, 2});
+    assert_int_equal(tern_logger_add_confusion_matrix(log, "a", m, NULL, 1), TERN_OK);
+    assert_int_equal(tern_logger_add_confusion_matrix(log, "a", nearly, NULL, 2), TERN_OK);
+    tern_logger_free(log);
+    assert_no_error();
+    assert_non_null(strstr(logged.last, "element 1 of the confusion matrix is -1, no count"));
+    assert_true(line_has(line_with("\"kind\":\"matrix\""), "\"step\":2,"));
+    assert_true(line_has(line_with("\"kind\":\"matrix\""), "\"values\":[3,0,0,2]"));
+    assert_string_equal(behind_time(line_with("dropped")), ",\"count\":1}");
+}
+
 static void a_confusion_matrix_has_its_names(void **state)
 {
     (void)state;
@@ -378,6 +395,7 @@ int main(void)
         LOGGER_TEST(an_image_is_a_png),
         LOGGER_TEST(an_image_with_nan_is_left_out),
         LOGGER_TEST(a_text_may_have_several_lines),
+        LOGGER_TEST(a_confusion_matrix_has_no_negative_counts),
         LOGGER_TEST(a_confusion_matrix_has_its_names),
         LOGGER_TEST(a_precision_recall_curve_is_that_of_summary_writer),
         LOGGER_TEST(a_curve_of_what_is_no_probability_is_left_out),

@@ -84,8 +84,9 @@ static tern_status make_image(const tern_log_payload *payload, tern_log_record *
 static tern_status round_counts(int64_t *to, const double *from, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        TERN_CHECK(fabs(from[i]) < 0x1p62, TERN_ERR_NUMERIC,
-                   "%s: element %lld of the confusion matrix is %g", op, (long long)i, from[i]);
+        TERN_CHECK(from[i] > -0.5 && from[i] < 0x1p62, TERN_ERR_NUMERIC,
+                   "%s: element %lld of the confusion matrix is %g, no count", op, (long long)i,
+                   from[i]);
         to[i] = (int64_t)llround(from[i]);
     }
     return TERN_OK;
