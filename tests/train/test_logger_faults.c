@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "logger_test.h"
@@ -144,6 +145,26 @@ static void a_disk_that_is_full_at_the_start_is_one_warning(void **state)
     assert_no_error();
     assert_int_equal(logged.warnings, 1);
     assert_non_null(strstr(logged.last, "nothing is logged to"));
+}
+
+// The signal that the kernel sends there is not for the program's threads.
+static void a_limit_of_file_sizes_ends_no_process(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    watch_log();
+    tern_logger *log = tern_logger_new(folder, LINES_ALONE);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(tern_logger_add_page(log), TERN_OK);
+    assert_int_equal(tern_logger_flush(log), TERN_OK);
+    const struct rlimit low = {.rlim_cur = 2048, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    log_steps(log, 1, 100);
+    tern_logger_free(log);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_no_error();
+    assert_true(logged.warnings > 0);
+    assert_int_equal(count_lines("log.jsonl", "\"status\":\"finished\""), 1);
 }
 
 // ---- a slow disk --------------------------------------------------------------------------------
@@ -332,6 +353,7 @@ int main(void)
         LOGGER_TEST(what_is_torn_by_a_full_disk_is_taken_away),
         LOGGER_TEST(short_writes_are_completed),
         LOGGER_TEST(a_disk_that_is_full_at_the_start_is_one_warning),
+        LOGGER_TEST(a_limit_of_file_sizes_ends_no_process),
         LOGGER_TEST(a_disk_that_waits_keeps_nobody_and_what_does_not_fit_is_counted),
         LOGGER_TEST(a_page_is_written_though_the_queue_is_full),
         LOGGER_TEST(tensors_in_the_queue_are_bounded),

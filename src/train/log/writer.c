@@ -162,6 +162,33 @@ static void write_entries(tern_logger *logger)
     report_dropped(logger);
 }
 
+// ---- the end ------------------------------------------------------------------------------------
+
+static void write_end(tern_logger *logger)
+{
+    tern_log_file *file = &logger->files[TERN_LOG_JSON_LINES];
+    tern_log_file *events = &logger->files[TERN_LOG_EVENTS];
+    const tern_run_status status = (tern_run_status)atomic_load(&logger->status);
+    if (file->fd >= 0)
+        tern_log_end_line(&file->pending, status, now(logger));
+    if (file->pending.failed)
+        tern_log_bytes_cut(&file->pending, 0);
+    if (events->fd >= 0 && logger->has_settings)
+        tern_log_events_end(&events->pending, now(logger), status);
+    if (events->pending.failed)
+        tern_log_bytes_cut(&events->pending, 0);
+    flush_files(logger);
+    tern_log_page_end(logger);
+}
+
+static void write_all(tern_logger *logger)
+{
+    write_entries(logger);
+    write_end(logger);
+}
+
+// ---- the surroundings ---------------------------------------------------------------------------
+
 // Numbers are the same in every locale. An error of the caller's own stays as it is.
 static void with_plain_numbers(void (*body)(tern_logger *logger), tern_logger *logger)
 {
@@ -213,6 +240,7 @@ static void write_until_stopped(tern_logger *logger)
         pthread_cond_broadcast(&logger->done);
         pthread_mutex_unlock(&logger->wake);
     }
+    write_end(logger);
 }
 
 void tern_logger_run(void *user)
@@ -229,25 +257,6 @@ void tern_logger_run(void *user)
     tern_thread_settings_set(&before);
 }
 
-// ---- the end ------------------------------------------------------------------------------------
-
-static void write_end(tern_logger *logger)
-{
-    tern_log_file *file = &logger->files[TERN_LOG_JSON_LINES];
-    tern_log_file *events = &logger->files[TERN_LOG_EVENTS];
-    const tern_run_status status = (tern_run_status)atomic_load(&logger->status);
-    if (file->fd >= 0)
-        tern_log_end_line(&file->pending, status, now(logger));
-    if (file->pending.failed)
-        tern_log_bytes_cut(&file->pending, 0);
-    if (events->fd >= 0 && logger->has_settings)
-        tern_log_events_end(&events->pending, now(logger), status);
-    if (events->pending.failed)
-        tern_log_bytes_cut(&events->pending, 0);
-    flush_files(logger);
-    tern_log_page_end(logger);
-}
-
 void tern_logger_end(tern_logger *logger, tern_run_status status)
 {
     int unset = TERN_RUN_UNSPECIFIED;
@@ -261,10 +270,8 @@ void tern_logger_end(tern_logger *logger, tern_run_status status)
         tern_worker_wait(logger->thread);
         logger->thread = NULL;
     } else if (!logger->off) {
-        tern_logger_drain(logger);
+        with_plain_numbers(write_all, logger);
     }
-    if (!logger->off)
-        with_plain_numbers(write_end, logger);
     for (int i = 0; i < TERN_LOG_FORMATS; i++)
         tern_log_file_close(&logger->files[i]);
     tern_log_folder_leave(logger);
