@@ -145,6 +145,11 @@ static void a_disk_that_is_full_at_the_start_is_one_warning(void **state)
     assert_no_error();
     assert_int_equal(logged.warnings, 1);
     assert_non_null(strstr(logged.last, "nothing is logged to"));
+    log = tern_logger_new(folder); // when there is space again
+    assert_non_null(log);
+    log_steps(log, 1, 2);
+    tern_logger_free(log);
+    assert_int_equal(count_lines("log.jsonl", "\"kind\":\"scalar\""), 2);
 }
 
 // The signal that the kernel sends there is not for the program's threads.

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/text.h"
@@ -21,11 +22,13 @@ static const char op[] = "logger_new";
 
 // ---- what is there ------------------------------------------------------------------------------
 
+// An empty file is what a full disk left of a run that never began.
 static bool exists(const tern_logger *logger, const char *name)
 {
     char path[PATH_MAX];
+    struct stat facts;
     (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 64, logger->folder, name);
-    return access(path, F_OK) == 0;
+    return lstat(path, &facts) == 0 && facts.st_size > 0;
 }
 
 static tern_status refuse_other_run(const tern_logger *logger, const char *shown)

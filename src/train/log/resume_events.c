@@ -98,11 +98,19 @@ static tern_status cut(const tern_logger *logger, const char *name)
 
 // ---- all of a folder ----------------------------------------------------------------------------
 
+static bool is_empty(DIR *list, const char *name)
+{
+    struct stat facts;
+    return fstatat(dirfd(list), name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && facts.st_size == 0;
+}
+
 static tern_status visit(const tern_logger *logger, bool cuts, DIR *list, int64_t *newest)
 {
     const size_t length = strlen(TERN_LOG_EVENTS_NAME);
     for (const struct dirent *file; (file = readdir(list));) {
         if (strncmp(file->d_name, TERN_LOG_EVENTS_NAME, length) != 0)
+            continue;
+        if (!cuts && is_empty(list, file->d_name))
             continue;
         const int64_t seconds = strtoll(file->d_name + length, NULL, 10);
         *newest = seconds > *newest ? seconds : *newest;
