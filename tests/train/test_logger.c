@@ -109,6 +109,8 @@ static void what_is_no_tag_is_refused(void **state)
     assert_error(TERN_ERR_ARG, "has a control character");
     assert_int_equal(tern_logger_add_scalar(log, "a\x7f", 1, 0), TERN_ERR_ARG);
     assert_error(TERN_ERR_ARG, "has a control character");
+    assert_int_equal(tern_logger_add_scalar(log, "a\xc2\x9b", 1, 0), TERN_ERR_ARG); // U+009B
+    assert_error(TERN_ERR_ARG, "has a control character");
     assert_int_equal(tern_logger_add_scalar(log, "a\xff", 1, 0), TERN_ERR_ARG);
     assert_error(TERN_ERR_ARG, "is not UTF-8");
     assert_int_equal(tern_logger_add_scalar(log, "\xed\xa0\x80", 1, 0), TERN_ERR_ARG);

@@ -39,7 +39,8 @@ tern_status tern_log_check_name(const char *op, const char *what, const char *na
         const unsigned char byte = (unsigned char)name[at];
         used = tern_utf8_length(name + at, length - at);
         TERN_CHECK(used > 0, TERN_ERR_ARG, "%s: the %s \"%.100s\" is not UTF-8", op, what, name);
-        TERN_CHECK(byte >= 0x20 && byte != 0x7F, TERN_ERR_ARG,
+        const bool is_c1 = byte == 0xC2 && (unsigned char)name[at + 1] < 0xA0; // U+0080 to U+009F
+        TERN_CHECK(byte >= 0x20 && byte != 0x7F && !is_c1, TERN_ERR_ARG,
                    "%s: the %s \"%.100s\" has a control character", op, what, name);
     }
     return TERN_OK;
