@@ -141,6 +141,18 @@ static void a_tag_keeps_its_kind(void **state)
     tern_logger_free(log);
 }
 
+static void a_call_that_is_refused_leaves_no_tag(void **state)
+{
+    (void)state;
+    tern_logger *log = tern_logger_new(folder, LINES_ALONE);
+    tern_tensor *x = tern_zeros(tern_dims(5, 2, 2));
+    assert_int_equal(tern_logger_add_image(log, "a", x, 1), TERN_ERR_SHAPE);
+    assert_error(TERN_ERR_SHAPE, "logger_add_image");
+    assert_int_equal(tern_logger_add_histogram(log, "a", x, 1), TERN_OK);
+    tern_logger_free(log);
+    assert_no_error();
+}
+
 static void steps_may_go_back_but_not_below_zero(void **state)
 {
     (void)state;
@@ -393,6 +405,7 @@ int main(void)
         LOGGER_TEST(tags_are_plain_data),
         LOGGER_TEST(what_is_no_tag_is_refused),
         LOGGER_TEST(a_tag_keeps_its_kind),
+        LOGGER_TEST(a_call_that_is_refused_leaves_no_tag),
         LOGGER_TEST(steps_may_go_back_but_not_below_zero),
         LOGGER_TEST(an_image_is_a_png),
         LOGGER_TEST(an_image_with_nan_is_left_out),

@@ -5,11 +5,11 @@
 #include "train/log/ring.h"
 #include "train/log/writer.h"
 
-// The tag of a scalar is looked up once, when it is pushed: that is cheap.
+// A call that is refused behind this leaves no tag. That of a scalar is looked up once, when it is
+// pushed: that is cheap.
 tern_status tern_logger_check_entry(const char *op, tern_logger *logger, const char *tag,
                                     tern_log_kind kind, int64_t step)
 {
-    const char *kept;
     TERN_TRY(tern_logger_check(op, logger));
     if (!tag)
         return tern_null_error(op, "tag");
@@ -17,7 +17,7 @@ tern_status tern_logger_check_entry(const char *op, tern_logger *logger, const c
     if (kind == TERN_ENTRY_SCALAR)
         return TERN_OK;
     pthread_mutex_lock(&logger->lock);
-    const tern_status status = tern_log_tag_find(&logger->tags, op, tag, kind, &kept);
+    const tern_status status = tern_log_tag_find(&logger->tags, op, tag, kind, NULL);
     pthread_mutex_unlock(&logger->lock);
     return status;
 }

@@ -57,12 +57,9 @@ static tern_status check_reserved(const char *op, const char *name)
     return TERN_OK;
 }
 
-static tern_status add(tern_log_tags *tags, const char *op, const char *name, tern_log_kind kind,
-                       const char **kept)
+static tern_status add(tern_log_tags *tags, const char *name, tern_log_kind kind, const char **kept)
 {
     const int64_t count = tags->count;
-    TERN_TRY(tern_log_check_name(op, "tag", name));
-    TERN_TRY(check_reserved(op, name));
     TERN_TRY(tern_mem_grow((void **)&tags->at, &tags->capacity, count + 1, sizeof *tags->at));
     // the array may have moved
     TERN_TRY(tern_name_table_reserve(&tags->table, TERN_NAMED_ARRAY(tags->at), count, count + 1));
@@ -79,12 +76,16 @@ tern_status tern_log_tag_find(tern_log_tags *tags, const char *op, const char *n
                               tern_log_kind kind, const char **kept)
 {
     const int64_t index = tern_name_table_find(&tags->table, TERN_NAMED_ARRAY(tags->at), name);
-    if (index < 0)
-        return add(tags, op, name, kind, kept);
+    if (index < 0) {
+        TERN_TRY(tern_log_check_name(op, "tag", name));
+        TERN_TRY(check_reserved(op, name));
+        return kept ? add(tags, name, kind, kept) : TERN_OK;
+    }
     const tern_log_tag *tag = &tags->at[index];
     TERN_CHECK(tag->kind == kind, TERN_ERR_ARG, "%s: \"%.100s\" is a tag of %s already", op, name,
                tern_log_kind_text(tag->kind));
-    *kept = tag->name;
+    if (kept)
+        *kept = tag->name;
     return TERN_OK;
 }
 

@@ -19,8 +19,8 @@ typedef struct tern_log_tags {
     int64_t count, capacity;
 } tern_log_tags;
 
-// The kept name of a tag of that kind, which is added where it is new. TERN_ERR_ARG for what is no
-// tag, or one of another kind.
+// The kept name of a tag of that kind, which is added where it is new, unless `kept` is NULL.
+// TERN_ERR_ARG for what is no tag, or one of another kind.
 tern_status tern_log_tag_find(tern_log_tags *tags, const char *op, const char *name,
                               tern_log_kind kind, const char **kept);
 void tern_log_tags_free(tern_log_tags *tags);
