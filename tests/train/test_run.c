@@ -207,8 +207,13 @@ static void a_run_whose_process_is_gone_was_killed(void **state)
     const pid_t child = fork();
     if (child == 0)
         _exit(0);
+    siginfo_t ended;
+    assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+    tern_run *run = run_of_process(child); // nobody has asked how it ended
+    assert_int_equal(info_of(run).status, TERN_RUN_KILLED);
+    tern_run_free(run);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    tern_run *run = run_of_process(child);
+    run = run_of_process(child);
     assert_int_equal(info_of(run).status, TERN_RUN_KILLED);
     tern_run_free(run);
     run = run_of_process(getpid());

@@ -14,6 +14,7 @@
 #define SILENCE_SECONDS 600
 // A process may have begun this much after its first line by a clock that is set meanwhile.
 #define CLOCK_SECONDS 60
+#define STAT_SIZE     1024
 
 const char *tern_run_status_name(tern_run_status status)
 {
@@ -33,27 +34,38 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Field 22 of /proc/PID/stat: ticks since the machine started. The second field, a name in
-// parentheses, may hold anything.
-static double ticks_of_start(int64_t pid)
+// What stands behind the name of /proc/PID/stat, its second field, which may hold anything; NULL
+// where the system does not say.
+static const char *read_process(int64_t pid, char text[STAT_SIZE])
 {
-    char path[64], text[1024];
+    char path[64];
     (void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    const ssize_t got = fd < 0 ? -1 : read(fd, text, STAT_SIZE - 1);
     if (fd >= 0)
         close(fd);
     text[got > 0 ? got : 0] = 0;
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtod(at, NULL) : -1;
+    return strrchr(text, ')');
+}
+
+// Field 22: ticks since the machine started; -1: not known.
+static double ticks_of_start(const char *process)
+{
+    for (int field = 2; process && field < 22; field++)
+        process = strchr(process + 1, ' ');
+    return process ? strtod(process, NULL) : -1;
+}
+
+// Field 3 of a process that has ended, but whose parent has not asked how.
+static bool is_zombie(const char *process)
+{
+    return process && (strncmp(process, ") Z", 3) == 0 || strncmp(process, ") X", 3) == 0);
 }
 
 // Seconds since 1970; 0 where the system does not say.
-static double start_of(int64_t pid)
+static double start_of(const char *process)
 {
-    const double ticks = ticks_of_start(pid);
+    const double ticks = ticks_of_start(process);
     const long per_second = sysconf(_SC_CLK_TCK);
     if (ticks < 0 || per_second <= 0)
         return 0;
@@ -73,8 +85,10 @@ tern_run_status tern_run_status_now(const tern_run *run, double changed)
     const double silence = seconds_of(CLOCK_REALTIME) - changed;
     if (run->pid <= 0 || !is_this_host(run))
         return silence > SILENCE_SECONDS ? TERN_RUN_KILLED : TERN_RUN_RUNNING;
-    const bool gone = getpgid((pid_t)run->pid) < 0 && errno == ESRCH;
+    char text[STAT_SIZE];
+    const char *process = read_process(run->pid, text);
+    const bool gone = is_zombie(process) || (getpgid((pid_t)run->pid) < 0 && errno == ESRCH);
     // A number is given again to a later process.
-    const bool is_another = start_of(run->pid) > run->process_started + CLOCK_SECONDS;
+    const bool is_another = start_of(process) > run->process_started + CLOCK_SECONDS;
     return gone || (is_another && silence > CLOCK_SECONDS) ? TERN_RUN_KILLED : TERN_RUN_RUNNING;
 }
