@@ -77,6 +77,18 @@ class Case(unittest.TestCase):
     def log(self, folder='a', **run):
         return run_log.Log(self.folder / folder, **run)
 
+    def extreme(self):
+        log = self.log()
+        log.scalar('x', 2 ** 63 - 1, 1)
+        log.scalar('y', 1, -1.7e308)
+        log.scalar('y', 2, 1.7e308)
+        for tag, low, high in (('tiny', 0, 1e-323), ('wide', -1.7e308, 1.7e308),
+                               ('large', 1.7e308, 1.7e308)):
+            middle = low / 2 + high / 2
+            log.add('histogram', step=1, tag=tag, min=low, max=high, count=4, sum=0,
+                    sum_squares=0, nan=0, inf=0, limits=[middle, high], counts=[1, 3])
+        log.write()
+
     def hostile(self):
         log = run_log.Log(self.folder / 'a', name=HOSTILE, host=HOSTILE,
                           machine={'cpu': HOSTILE, HOSTILE: HOSTILE})
@@ -173,6 +185,12 @@ class Text(Case):
                       if abs(of['low'] + (i + 0.5) * width) < step + 1]
             self.assertAlmostEqual(1, sum(inside), delta=0.12)
 
+    def test_extreme_numbers_are_numbers(self):
+        self.extreme()
+        for of in self.data('a')[0]['histograms']:
+            self.assertAlmostEqual(1, sum(of['rows'][0]['bins']), places=2, msg=of)
+            self.assertLess(of['low'], of['high'])
+
     def test_hostile_names_stay_texts(self):
         self.hostile()
         page = self.page('a')
@@ -249,6 +267,10 @@ class Document(Case):
             self.assertAlmostEqual(y[0] - unit * value, at, delta=0.2)
         for step, at in zip((0, 1, 2, 4, 5), x):
             self.assertAlmostEqual(x[0] + (x[-1] - x[0]) * step / 5, at, delta=0.2)
+
+    def test_extreme_numbers_have_a_page(self):
+        self.extreme()
+        self.assertEqual(3, len(self.document('a').find(tag='svg', **{'class': 'ridges'})))
 
     def test_hostile_names_stay_texts(self):
         self.hostile()

@@ -8,6 +8,9 @@ enum { MIN_BINS = 8, MAX_BINS = 48 };
 // Of the numbers of each histogram this share on either side is drawn in the outermost bins: single
 // outliers would leave no space for the rest.
 #define TAIL 0.002
+// Numbers are drawn as far as this, and ranges not below its inverse: differences and quotients stay
+// finite.
+#define MAX_DRAWN 1e300
 
 // The range of bucket `i`, cut where the numbers end: outermost edges may be as far as a double
 // goes.
@@ -61,7 +64,7 @@ static void add_to_bins(double bins[MAX_BINS], const binning *b, double begin, d
         const double left = k == 0 ? -INFINITY : k, right = k == b->count - 1 ? INFINITY : k + 1;
         const double from = fmax((begin - low) * scale, left),
                      to = fmin((end - low) * scale, right);
-        if (end > begin)
+        if ((end - begin) * scale > 1e-9)
             bins[k] += to > from ? count * (to - from) / ((end - begin) * scale) : 0;
         else if (from <= to && from < right)
             bins[k] += count;
@@ -102,8 +105,10 @@ static binning find_bins(const tern_run_entry *e)
     }
     if (low > high)
         low = high = 0;
-    if (!(high > low)) {
-        const double half = low != 0 ? fabs(low) / 2 : 0.5;
+    low = fmin(fmax(low, -MAX_DRAWN), MAX_DRAWN);
+    high = fmin(fmax(high, -MAX_DRAWN), MAX_DRAWN);
+    if (!(high - low > 1 / MAX_DRAWN)) {
+        const double half = fabs(low) > 1 / MAX_DRAWN ? fabs(low) / 2 : 0.5;
         low -= half, high += half;
     }
     return (binning){low, high, bins_for(numbers)};

@@ -8,9 +8,11 @@ function ticks(low, high, count, whole) {
   const wanted = [1, 2, 2.5, 5, 10].map((k) => k * step)
     .find((s) => (high - low) / s <= count && (!whole || Number.isInteger(s)));
   const found = [];
-  for (let k = Math.ceil(low / wanted - 1e-9); k * wanted <= high + 1e-9 * wanted; k++)
+  // Where numbers are too large to be counted by ones, k + 1 is k.
+  for (let k = Math.ceil(low / wanted - 1e-9); k * wanted <= high + 1e-9 * wanted &&
+       found.length <= count; k++)
     found.push(Number((k * wanted).toPrecision(12)));
-  return found;
+  return [...new Set(found)];
 }
 
 function logTicks(low, high) {
