@@ -140,6 +140,8 @@ static void lines_that_are_damaged_are_counted_and_passed_over(void **state)
         "{\"kind\":\"scalar\"}",
         "{\"kind\":\"scalar\",\"step\":1.5,\"time\":1,\"tag\":\"x\",\"value\":1}",
         "{\"kind\":\"scalar\",\"step\":1,\"tag\":\"x\",\"value\":1}",
+        "{\"kind\":\"scalar\",\"step\":1,\"time\":1e300,\"tag\":\"x\",\"value\":1}",
+        "{\"kind\":\"scalar\",\"step\":1,\"time\":-1,\"tag\":\"x\",\"value\":1}",
         "{\"kind\":\"scalar\",\"step\":1,\"time\":1,\"value\":1}",
         "{\"kind\":\"scalar\",\"step\":1,\"time\":1,\"tag\":\"x\",\"value\":\"1\"}",
         "{\"kind\":\"scalar\",\"step\":1,\"time\":1,\"tag\":\"x\",\"value\":01}",
