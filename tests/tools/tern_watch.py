@@ -207,6 +207,17 @@ class Pictures(Case):
         self.assertIn('1.5 MiB', out)
         self.assertRegex(out, 'a  stopped  step 2')
 
+    def test_the_largest_numbers_have_a_picture(self):
+        for values in ([-1.7e308, 1.7e308] * 20, [1.5e308] * 1000):
+            log = self.log()
+            for step, value in enumerate(values):
+                log.scalar('x', step, value)
+            log.write()
+            status, out, _ = self.run_it('--once', 'a')
+            self.assertEqual(0, status)
+            self.assertIn('e+308', out)
+            self.assertNotIn('NaN', out)
+
     def curve(self, values, *words):
         """The row of dots of each column, 0 above; None where there is none."""
         log = self.log()

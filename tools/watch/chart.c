@@ -9,6 +9,8 @@
 #include "watch.h"
 
 enum { LABEL = 9 }; // columns of the numbers on the left
+// What is larger is drawn as infinities are: sums and differences of the others stay finite.
+#define MAX_DRAWN 1e300
 
 typedef struct column {
     double sum;
@@ -24,7 +26,7 @@ typedef struct frame {
 
 static bool fits(const frame *f, double value)
 {
-    return isfinite(value) && (!f->log_scale || value > 0);
+    return fabs(value) < MAX_DRAWN && (!f->log_scale || value > 0);
 }
 
 static int column_of(const frame *f, int64_t step)
