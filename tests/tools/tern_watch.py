@@ -207,6 +207,16 @@ class Pictures(Case):
         self.assertIn('1.5 MiB', out)
         self.assertRegex(out, 'a  stopped  step 2')
 
+    def test_axes_have_their_units(self):
+        log = self.log()
+        for step, size, share in ((1, 1000 * 1024, 9), (2, 1023 * 1024, 15.9)):
+            log.scalar('resident_bytes', step, size)
+            log.scalar('cpu_share', step, share)
+        log.write()
+        out = self.run_it('--once', 'a')[1]
+        for label in ('1000 KiB', '1023 KiB', '   900 %', '  1590 %'):
+            self.assertIn(f'\n{label} ', out)
+
     def test_the_largest_numbers_have_a_picture(self):
         for values in ([-1.7e308, 1.7e308] * 20, [1.5e308] * 1000):
             log = self.log()

@@ -141,6 +141,17 @@ static bool ends_with(const char *tag, const char *end)
     return length >= size && strcmp(tag + length - size, end) == 0;
 }
 
+// Three digits, or all before the point.
+static void add_unit(char out[32], double value, const char *unit)
+{
+    const double size = fabs(value);
+    (void)snprintf(out, 32,
+                   size < 999.5 ? "%.3g %s"
+                   : size < 1e6 ? "%.0f %s"
+                                : "%.2g %s",
+                   value, unit);
+}
+
 void number_text(char out[32], const char *tag, double value)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -150,9 +161,9 @@ void number_text(char out[32], const char *tag, double value)
         int power = 0;
         for (; fabs(value) >= 1024 && power < 5; power++)
             value /= 1024;
-        (void)snprintf(out, 32, "%.3g %s", value, units[power]);
+        add_unit(out, value, units[power]);
     } else if (ends_with(tag, "share")) {
-        (void)snprintf(out, 32, "%.3g %%", 100 * value);
+        add_unit(out, 100 * value, "%");
     } else {
         const double size = fabs(value);
         const int length = snprintf(out, 32, size >= 10000 && size < 1e7 ? "%.0f" : "%.4g", value);
