@@ -18,6 +18,26 @@ typedef struct lines {
 
 static lines read_lines;
 
+static inline int count_of(const char *line, const char *part)
+{
+    int count = 0;
+    for (const char *at = line; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+// Nothing torn is glued to what comes behind it.
+static inline void assert_one_entry(const char *name, const char *line)
+{
+    if (strcmp(name, "log.jsonl") == 0) {
+        assert_true(strncmp(line, "{\"kind\":\"", 9) == 0 && line[strlen(line) - 1] == '}');
+        assert_int_equal(count_of(line, "\"kind\":"), 1);
+    } else if (strcmp(name, "log.csv") == 0 && strncmp(line, "time,", 5) != 0) {
+        const size_t seconds = strspn(line, "0123456789");
+        assert_true(line[seconds] == '.' && line[seconds + 7] == ',');
+    }
+}
+
 // The lines of a file of the run, valid until the next call.
 static inline const lines *lines_of(const char *name)
 {
@@ -29,6 +49,7 @@ static inline const lines *lines_of(const char *name)
     assert_true(size == 0 || read_lines.text[size - 1] == '\n');
     for (char *at = strtok(read_lines.text, "\n"); at; at = strtok(NULL, "\n")) {
         assert_true(read_lines.count < MAX_LINES);
+        assert_one_entry(name, at);
         read_lines.at[read_lines.count++] = at;
     }
     return &read_lines;

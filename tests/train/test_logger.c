@@ -206,12 +206,12 @@ static void a_text_may_have_several_lines(void **state)
 {
     (void)state;
     tern_logger *log = tern_logger_new(folder, LINES_ALONE);
-    assert_int_equal(tern_logger_add_text(log, "a", "# b\n\t\x01\x7f\"é", 1), TERN_OK);
+    assert_int_equal(tern_logger_add_text(log, "a", "# b\n\t\x1f\x7f\"é", 1), TERN_OK);
     assert_int_equal(tern_logger_add_text(log, "a", "\xc0", 1), TERN_ERR_ARG);
     assert_error(TERN_ERR_ARG, "the text of \"a\" is not UTF-8");
     tern_logger_free(log);
     assert_string_equal(behind_time(line_with("text")),
-                        ",\"tag\":\"a\",\"text\":\"# b\\n\\t\\u0001\\u007f\\\"é\"}");
+                        ",\"tag\":\"a\",\"text\":\"# b\\n\\t\\u001f\\u007f\\\"é\"}");
 }
 
 static void a_confusion_matrix_has_no_negative_counts(void **state)

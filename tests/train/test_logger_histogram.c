@@ -27,6 +27,29 @@ static void a_histogram_counts_as_numpy_does(void **state)
         "\"inf\":2,\"limits\":[-0.5,0,0.5,1],\"counts\":[1,0,0,1]}");
 }
 
+// numpy 2.4: np.histogram([0, .3, .6, .7, 1], 10) and np.histogram([0, .29, .57, .58, 1], 100). 0.3
+// is less than 3 * 0.1, and 100 * 0.29 less than 29, though it is an edge.
+static void an_edge_decides_where_a_quotient_is_rounded(void **state)
+{
+    (void)state;
+    tern_logger *log = tern_logger_new(folder, LINES_ALONE, .bins = 10);
+    tern_tensor *x = tern_from_data(tern_dims(5), (double[]){0, 0.3, 0.6, 0.7, 1});
+    assert_int_equal(tern_logger_add_histogram(log, "a", x, 1), TERN_OK);
+    tern_logger_free(log);
+    assert_true(line_has(line_with("histogram"), "\"counts\":[1,0,1,0,0,1,1,0,0,1]"));
+    log = tern_logger_new(path_of("b"), LINES_ALONE, .bins = 100);
+    x = tern_from_data(tern_dims(5), (double[]){0, 0.29, 0.57, 0.58, 1});
+    assert_int_equal(tern_logger_add_histogram(log, "a", x, 1), TERN_OK);
+    tern_logger_free(log);
+    const char *line = lines_of("b/log.jsonl")->at[1];
+    const char *at = strstr(line, "\"counts\":[");
+    assert_non_null(at);
+    at += 10;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(strtol(at + 2 * i, NULL, 10),
+                         i == 0 || i == 29 || i == 56 || i == 58 || i == 99);
+}
+
 static void a_histogram_of_nothing_or_of_one_value_is_written(void **state)
 {
     (void)state;
@@ -154,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LOGGER_TEST(a_histogram_counts_as_numpy_does),
+        LOGGER_TEST(an_edge_decides_where_a_quotient_is_rounded),
         LOGGER_TEST(a_histogram_of_nothing_or_of_one_value_is_written),
         LOGGER_TEST(a_histogram_takes_any_dtype_and_strides),
         LOGGER_TEST(a_histogram_of_many_elements_has_them_all),
