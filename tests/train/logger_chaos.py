@@ -31,9 +31,10 @@ def of_files(read, torn_may_be):
 
 
 def check_steps(name, steps, least):
-    assert steps == list(range(len(steps))), f'{name}: steps are {steps[:20]} .. {steps[-20:]}'
-    assert len(steps) > least, f'{name}: step {least} was flushed, but ends at {len(steps) - 1}'
-    return len(steps) - 1
+    last = len(steps)
+    assert steps == list(range(1, last + 1)), f'{name}: steps are {steps[:20]} .. {steps[-20:]}'
+    assert last >= least, f'{name}: step {least} was flushed, but it ends at {last}'
+    return last
 
 
 def tear(folder):
@@ -87,7 +88,7 @@ def run_and_kill(command, seconds):
         said, errors = run.communicate()
     assert not errors, errors
     whole = said.split('\n')[:-1]
-    return int(whole[-1]) if whole else -1
+    return int(whole[-1]) if whole else 0
 
 
 def main(writer, schema, kills, seed):
@@ -95,7 +96,7 @@ def main(writer, schema, kills, seed):
     random.seed(seed)
     schema = log_reader.Schema(schema)
     with tempfile.TemporaryDirectory() as name:
-        folder, first, flushed, resume = Path(name) / 'run', 0, -1, -1
+        folder, first, flushed, resume = Path(name) / 'run', 1, 0, -1
         for kill in range(kills):
             command = [writer, str(folder), str(resume), str(first), str(LAST)]
             flushed = max(flushed, run_and_kill(command, random.uniform(0, 0.15)))
@@ -103,10 +104,10 @@ def main(writer, schema, kills, seed):
                 tear(folder)
             last = check(folder, schema, flushed, True)
             # as from a checkpoint: of the last step or one before
-            first = max(last - random.choice((0, 0, 1, 7, 30)), -1) + 1
+            first = max(last - random.choice((0, 0, 1, 7, 30)), 0) + 1
             flushed = first - 1
             is_new = not any(folder.glob('*')) if folder.exists() else True
-            resume = -1 if is_new else max(first - 1, 0)
+            resume = -1 if is_new else first - 1
             print(f'kill {kill + 1}: up to step {last}, goes on from {first}', flush=True)
         subprocess.run([writer, str(folder), str(resume), str(first), str(first + 25)], check=True,
                        stdout=subprocess.DEVNULL)
@@ -116,7 +117,7 @@ def main(writer, schema, kills, seed):
         left = sorted(path.name for path in folder.iterdir()
                       if not path.name.startswith(('events.', 'log.')))
         assert not left, left
-        print(f'{kills} kills, {first + 26} steps')
+        print(f'{kills} kills, {first + 25} steps')
 
 
 if __name__ == '__main__':
