@@ -104,39 +104,53 @@ static bool is_empty(DIR *list, const char *name)
     return fstatat(dirfd(list), name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && facts.st_size == 0;
 }
 
-static tern_status visit(const tern_logger *logger, bool cuts, DIR *list, int64_t *newest)
+// The greatest name of an event file that is less than `name`, which it becomes; "" for none.
+static tern_status find_before(const tern_logger *logger, bool empty_too, char name[NAME_MAX + 1])
 {
-    const size_t length = strlen(TERN_LOG_EVENTS_NAME);
-    for (const struct dirent *file; (file = readdir(list));) {
-        if (strncmp(file->d_name, TERN_LOG_EVENTS_NAME, length) != 0)
-            continue;
-        if (!cuts && is_empty(list, file->d_name))
-            continue;
-        const int64_t seconds = strtoll(file->d_name + length, NULL, 10);
-        *newest = seconds > *newest ? seconds : *newest;
-        if (cuts)
-            TERN_TRY(cut(logger, file->d_name));
-    }
-    return TERN_OK;
-}
-
-static tern_status visit_all(const tern_logger *logger, bool cuts, int64_t *newest)
-{
-    *newest = 0;
+    char found[NAME_MAX + 1] = "";
     DIR *list = opendir(logger->folder);
     TERN_CHECK(list, TERN_ERR_IO, "%s: cannot open the folder %.200s: %s", op, logger->folder,
                tern_text_reason(errno));
-    const tern_status status = visit(logger, cuts, list, newest);
+    for (const struct dirent *file; (file = readdir(list));)
+        if (strncmp(file->d_name, TERN_LOG_EVENTS_NAME, strlen(TERN_LOG_EVENTS_NAME)) == 0 &&
+            strcmp(file->d_name, found) > 0 && strcmp(file->d_name, name) < 0 &&
+            (empty_too || !is_empty(list, file->d_name)))
+            (void)snprintf(found, sizeof found, "%s", file->d_name);
     closedir(list);
-    return status;
+    memcpy(name, found, sizeof found);
+    return TERN_OK;
+}
+
+// Behind every name of an event file.
+static void begin(char name[NAME_MAX + 1])
+{
+    (void)snprintf(name, NAME_MAX + 1, "%s\x7f", TERN_LOG_EVENTS_NAME);
+}
+
+static int64_t seconds_of(const char *name)
+{
+    return *name ? strtoll(name + strlen(TERN_LOG_EVENTS_NAME), NULL, 10) : 0;
 }
 
 tern_status tern_log_events_find(const tern_logger *logger, int64_t *newest)
 {
-    return visit_all(logger, false, newest);
+    char name[NAME_MAX + 1];
+    begin(name);
+    TERN_TRY(find_before(logger, false, name));
+    *newest = seconds_of(name);
+    return TERN_OK;
 }
 
+// The newest first: one that is killed in between leaves no hole in a curve.
 tern_status tern_log_events_resume(const tern_logger *logger, int64_t *newest)
 {
-    return visit_all(logger, true, newest);
+    char name[NAME_MAX + 1];
+    begin(name);
+    TERN_TRY(find_before(logger, true, name));
+    *newest = seconds_of(name);
+    while (*name) {
+        TERN_TRY(cut(logger, name));
+        TERN_TRY(find_before(logger, true, name));
+    }
+    return TERN_OK;
 }
