@@ -23,7 +23,7 @@ tern_status logs_open(training *t)
     logs *l = &t->logs;
     if (!o->log)
         return TERN_OK;
-    l->logger = tern_logger_new(o->log, .resume_step = o->resume && t->steps > 0 ? t->steps : -1);
+    l->logger = tern_logger_new(o->log, .resume_step = o->resume ? t->steps : -1);
     l->worst = worst_mistakes(MOST_WORST);
     return tern_logger_add_settings(l->logger, o->settings, o->setting_count);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of mlp_mnist on 2,000 images that is killed and resumed to its end has the bits of the run
 that was never stopped: the weights, everything in the last checkpoint (the sums of the losses, the
-optimizer, the generators) and the line that it prints.
+optimizer, the generators) and the line that it prints. Its log has no step twice.
 
     resume.py PROGRAM DEVICE THREADS moments COUNT   killed at random moments, or
                                                      stopped by Ctrl-C (TERN_TEST_SEED)
@@ -10,6 +10,7 @@ optimizer, the generators) and the line that it prints.
                                                      each, or each one (strace)
     resume.py PROGRAM DEVICE THREADS order           the order of the system calls of a save
 """
+import collections
 import json
 import os
 import random
@@ -44,16 +45,18 @@ def check(holds, what):
 class Run:
     """A run in a folder of its own."""
 
-    def __init__(self, work, program, device, threads):
+    def __init__(self, work, program, device, threads, logs):
         self.folder = tempfile.mkdtemp(dir=work)
         self.checkpoints = f"{self.folder}/checkpoints"
         self.weights = f"{self.folder}/net.safetensors"
+        self.log = f"{self.folder}/log"
         self.command = [program, "--data", work, "--limit", str(IMAGES), "--hidden", "32",
                         "--epochs", "3", "--batch-size", "50", "--lr", "0.02", "--device", device,
                         "--schedule", "one_cycle:pct_start=0.4", "--clip", "2",
                         "--ema", "0.9", "--augment", "--workers", "2",
                         "--threads", threads, "--checkpoint-dir", self.checkpoints,
-                        "--checkpoint-every", "7", "--save", self.weights, "--resume"]
+                        "--checkpoint-every", "8", "--save", self.weights, "--resume",
+                        *(["--log", self.log] if logs else [])]
 
     def start(self, before=()):
         return subprocess.Popen([*before, *self.command], stdout=subprocess.PIPE,
@@ -101,6 +104,18 @@ def result_of(run):
             **read_state(f"{run.checkpoints}/{run.files(hidden=False)[-1]}")}
 
 
+def check_log(run, what):
+    """Each step once, and the last of all."""
+    if not os.path.isdir(run.log):
+        return
+    with open(f"{run.log}/log.jsonl", encoding="utf-8") as f:
+        lines = [json.loads(line) for line in f]
+    entries = [(line["kind"], line["tag"], line["step"]) for line in lines if "step" in line]
+    doubled = [entry for entry, count in collections.Counter(entries).items() if count > 1]
+    check(not doubled, f"{what}: these are logged twice: {doubled[:9]}")
+    check(lines[-1].get("status") == "finished", f"{what}: {lines[-1]}")
+
+
 def check_same(run, expected, what):
     """What a killed run left goes on to the same end."""
     left = run.files(hidden=True)
@@ -108,6 +123,7 @@ def check_same(run, expected, what):
     found = result_of(run)
     differing = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
     check(not differing, f"{what}: these differ: {sorted(differing)}")
+    check_log(run, what)
     run.remove()
 
 
@@ -230,7 +246,7 @@ def main():
         write_images(work, "t10k", TESTED, draw)
 
         def make_run():
-            return Run(work, program, device, threads)
+            return Run(work, program, device, threads, logs=what == "moments")
 
         if what == "order":
             check_order(make_run)
