@@ -254,11 +254,18 @@ static tern_status save_checkpoint(training *t)
     return tern_checkpoint_save(t->checkpoint, t->steps);
 }
 
-// In the loop over the batches: one that is left gives up its epoch.
+static bool is_whole(const training *t)
+{
+    return t->sums.samples == tern_dataset_count(t->train_data);
+}
+
+// In the loop over the batches: one that is left gives up its epoch. A whole one is saved with its
+// end: what is logged there would come again after a checkpoint of the same step.
 static tern_status save_sometimes(training *t, bool stops)
 {
     const int64_t every = t->options.checkpoint_every;
-    return stops || (every && t->steps % every == 0) ? save_checkpoint(t) : TERN_OK;
+    const bool due = stops || (every && t->steps % every == 0);
+    return due && !is_whole(t) ? save_checkpoint(t) : TERN_OK;
 }
 
 // ---- training -----------------------------------------------------------------------------------
@@ -370,7 +377,7 @@ static tern_status run_epoch(training *t)
     if (set_lr(t) || logs_begin_epoch(t) ||
         (by_closure ? training_epoch_by_closure : t->program->train_epoch)(t))
         return tern_error_code();
-    const bool whole = t->sums.samples == tern_dataset_count(t->train_data);
+    const bool whole = is_whole(t);
     if (!whole)
         show_stop(t);
     if (logs_end_steps(t) || test(t) || !whole)
