@@ -200,6 +200,21 @@ static void a_run_that_failed_goes_on_from_its_last_checkpoint(void **state)
     whole_end(&expected);
 }
 
+// What is logged there would come again after a checkpoint of the same step.
+static void the_last_step_of_an_epoch_is_saved_with_its_end(void **state)
+{
+    (void)state;
+    whole w = whole_begin(1);
+    assert_status(tern_fit(w.r.net, w.r.criterion, w.r.optim, w.r.loader, .checkpoint = folder,
+                           .checkpoint_every = 1, .quiet = true, .callbacks = {.epoch_end = lose}),
+                  TERN_ERR_ARG, "lost in epoch 1");
+    assert_true(step_exists(BATCHES - 1) && !step_exists(BATCHES));
+    fit_ok(tern_fit(w.r.net, w.r.criterion, w.r.optim, w.r.loader, .checkpoint = folder,
+                    .checkpoint_every = 1, .resume = true, .quiet = true));
+    assert_true(step_exists(BATCHES));
+    whole_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +225,7 @@ int main(void)
         FOLDER_TEST(resuming_where_nothing_is_begins),
         FOLDER_TEST(a_run_that_does_not_fit_is_refused_and_nothing_changes),
         FOLDER_TEST(a_run_that_failed_goes_on_from_its_last_checkpoint),
+        FOLDER_TEST(the_last_step_of_an_epoch_is_saved_with_its_end),
     };
     return cmocka_run_group_tests_name("fit, resumed", tests, NULL, check_shutdown);
 }

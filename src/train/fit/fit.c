@@ -78,7 +78,8 @@ static bool train_batch(tern_fit_run *f, const tern_batch *b)
         return !failed;
     f->left = f->event.stop || (f->o->interrupts && tern_interrupted());
     const int64_t every = f->o->checkpoint_every;
-    const bool saves = f->left || (every && f->result.steps % every == 0);
+    const bool is_last = tern_loader_position(f->o->train) == f->batches; // saved with the epoch
+    const bool saves = f->left || (every && f->result.steps % every == 0 && !is_last);
     return !(saves && tern_fit_save(f, (double)NAN)) && !f->left;
 }
 

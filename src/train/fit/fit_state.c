@@ -107,7 +107,7 @@ static tern_tensor *make_sum(const tern_fit_run *f)
 
 static tern_status count_batches(tern_fit_run *f)
 {
-    if (f->o->accumulate > 1)
+    if (f->o->accumulate > 1 || f->o->checkpoint_every > 0)
         f->batches = tern_loader_batches(f->o->train);
     if (f->batches < 0 && tern_error_code() == TERN_ERR_UNSUPPORTED)
         tern_error_clear(); // a stream
