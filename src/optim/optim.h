@@ -220,7 +220,7 @@ struct tern_optim {
     int64_t acted;                       // steps that did, since it was made
     bool is_mean;                        // the gradients, of those steps, for the one that acts
     bool made_with_lr_0;                 // and nobody has set it, or been warned, since
-    bool has_stepped;                    // since it was made, which schedulers ask
+    bool has_stepped;                    // here or before it was saved, which schedulers ask
     const struct tern_sched *overwriter; // that sets the rate from the epoch alone, or NULL
 };
 

@@ -186,6 +186,13 @@ static tern_status visit_entries(const visited *of, tern_state_visitor *visitor)
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+// A scheduler may go on where the steps of the saved optimizer stand before its own first one.
+static void record_steps(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++)
+        optim->has_stepped = optim->has_stepped || optim->entries[i].step > 0;
+}
+
 static tern_status visit(void *object, tern_state_visitor *visitor)
 {
     const visited *of = object;
@@ -196,7 +203,10 @@ static tern_status visit(void *object, tern_state_visitor *visitor)
         (long long)of->optim->accumulated, (long long)of->optim->accumulate_every);
     TERN_TRY(tern_visit_kind(visitor, "optimizer", of->optim->klass->name));
     TERN_TRY(visit_groups(of, visitor));
-    return visit_entries(of, visitor);
+    TERN_TRY(visit_entries(of, visitor));
+    if (tern_visit_is_taking(visitor))
+        record_steps(of->optim);
+    return TERN_OK;
 }
 
 tern_status tern_visit_optim(tern_state_visitor *visitor, const char *name, tern_optim *optim)

@@ -92,6 +92,23 @@ static void a_step_before_the_optimizers_is_refused_once_it_would_skip_a_rate(vo
     tern_free(s, o);
 }
 
+static void steps_before_the_optimizer_was_saved_count(void **state)
+{
+    (void)state;
+    tern_optim *saved = make_sgd(1);
+    tern_state *own = tern_optim_state_dict(saved), *without = tern_state_copy(own);
+    step_optim(saved);
+    tern_state *with = tern_optim_state_dict(saved);
+    tern_optim *o = make_sgd(1);
+    tern_sched *s = tern_sched_exponential_lr(o, 0.5);
+    assert_int_equal(tern_optim_load_state_dict(o, without), TERN_OK);
+    assert_status(tern_sched_step(s), TERN_ERR_STATE, "has made no step yet");
+    assert_int_equal(tern_optim_load_state_dict(o, with), TERN_OK);
+    assert_int_equal(tern_sched_step(s), TERN_OK);
+    assert_lr(o, 0, 0.5);
+    tern_free(s, o, with, without, own, saved);
+}
+
 static double half(int64_t epoch, int group, void *user)
 {
     (void)group;
@@ -405,6 +422,7 @@ int main(void)
         CHECK_TEST(the_first_rate_is_there_from_construction_on),
         CHECK_TEST(schedulers_multiply_and_a_rate_set_by_hand_stays),
         CHECK_TEST(a_step_before_the_optimizers_is_refused_once_it_would_skip_a_rate),
+        CHECK_TEST(steps_before_the_optimizer_was_saved_count),
         CHECK_TEST(of_two_that_overwrite_the_rate_the_second_is_refused),
         CHECK_TEST(overwriting_schedulers_may_be_parts_of_one),
         CHECK_TEST(a_failing_function_changes_nothing),
