@@ -116,6 +116,71 @@ static void so_does_one_that_accumulates(void **state)
     check_every_stop(2);
 }
 
+// Two epochs with a scheduler that steps after each of them, by a loader with a generator of its
+// own, or without.
+typedef struct two_epochs {
+    run r;
+    tern_generator *generator;
+    whole stop;
+} two_epochs;
+
+static two_epochs two_epochs_begin(uint64_t seed, bool own)
+{
+    two_epochs t = {.r = run_begin(seed), .generator = own ? tern_generator_new(seed) : NULL};
+    tern_dataset *set = tern_dataset_new(&noisy_class);
+    tern_loader_free(t.r.loader);
+    t.r.loader =
+        tern_loader_new(set, .batch_size = BATCH, .shuffle = true, .generator = t.generator);
+    tern_dataset_free(set);
+    assert_no_error();
+    return t;
+}
+
+static void two_epochs_run(two_epochs *t, const char *where, bool resume)
+{
+    fit_ok(tern_fit(t->r.net, t->r.criterion, t->r.optim, t->r.loader, .epochs = 2,
+                    .scheduler = t->r.sched, .checkpoint = where, .resume = resume, .quiet = true,
+                    .callbacks = {.step_end = count_batch, .user = &t->stop}));
+}
+
+static void two_epochs_end(two_epochs *t)
+{
+    run_end(&t->r);
+    tern_generator_free(t->generator);
+}
+
+static void check_two_epochs(int stop_after, bool own)
+{
+    two_epochs expected = two_epochs_begin(1, own);
+    two_epochs_run(&expected, NULL, false);
+    two_epochs first = two_epochs_begin(1, own);
+    first.stop.stop_after = stop_after;
+    two_epochs_run(&first, folder, false);
+    two_epochs_end(&first);
+    two_epochs second = two_epochs_begin(2, own); // with another history
+    two_epochs_run(&second, folder, true);
+    tern_state *found = tern_state_of(visit_run, &second.r);
+    tern_state *wanted = tern_state_of(visit_run, &expected.r);
+    check_states(found, wanted, true);
+    tern_state_free(wanted);
+    tern_state_free(found);
+    two_epochs_end(&second);
+    two_epochs_end(&expected);
+}
+
+// The optimizer has made steps, but not the one that the scheduler of the second process sees.
+static void one_stopped_by_the_last_batch_of_an_epoch_goes_on_with_its_scheduler(void **state)
+{
+    (void)state;
+    check_two_epochs(BATCHES, false);
+}
+
+static void a_loader_with_a_generator_of_its_own_goes_on_with_the_same_samples(void **state)
+{
+    (void)state;
+    check_two_epochs(3, true);
+}
+
 static void a_run_saved_every_few_steps_goes_on_from_the_last_of_them(void **state)
 {
     (void)state;
@@ -220,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(a_run_stopped_after_any_batch_goes_on_with_the_same_bits),
         FOLDER_TEST(so_does_one_that_accumulates),
+        FOLDER_TEST(one_stopped_by_the_last_batch_of_an_epoch_goes_on_with_its_scheduler),
+        FOLDER_TEST(a_loader_with_a_generator_of_its_own_goes_on_with_the_same_samples),
         FOLDER_TEST(a_run_saved_every_few_steps_goes_on_from_the_last_of_them),
         FOLDER_TEST(the_folder_of_another_run_is_refused_unless_it_is_resumed),
         FOLDER_TEST(resuming_where_nothing_is_begins),

@@ -187,6 +187,11 @@ tern_status tern_fit_check(const tern_fit_options *o, const tern_fit_result *res
     return check_folder(o);
 }
 
+tern_generator *tern_fit_generator(const tern_loader *loader)
+{
+    return loader ? loader->own : NULL;
+}
+
 // ---- while it runs ------------------------------------------------------------------------------
 
 void tern_fit_warn_of_nan(const char *name, int64_t epoch)

@@ -16,6 +16,8 @@ typedef struct tern_fit_monitor {
 // All that is wrong with options before anything is done; else `monitor` is of `result`.
 tern_status tern_fit_check(const tern_fit_options *options, const tern_fit_result *result,
                            tern_fit_monitor *monitor);
+// A loader's own generator, NULL for none.
+tern_generator *tern_fit_generator(const tern_loader *loader);
 // Warns, once a process.
 void tern_fit_warn_of_nan(const char *name, int64_t epoch);
 // A callback that failed without an error has one.

@@ -49,6 +49,16 @@ static tern_status add_metrics(tern_fit_run *f)
     return TERN_OK;
 }
 
+// A loader's own state has no generator.
+static tern_status add_generators(tern_fit_run *f)
+{
+    tern_generator *train = tern_fit_generator(f->o->train);
+    tern_generator *valid = tern_fit_generator(f->o->valid);
+    if (train && tern_checkpoint_generator(f->checkpoint, "train_generator", train))
+        return tern_error_code();
+    return valid ? tern_checkpoint_generator(f->checkpoint, "valid_generator", valid) : TERN_OK;
+}
+
 // All that the rest of the run depends on.
 static tern_status add_parts(tern_fit_run *f)
 {
@@ -59,7 +69,8 @@ static tern_status add_parts(tern_fit_run *f)
         tern_checkpoint_loader(c, "train", o->train) ||
         (o->valid && tern_checkpoint_loader(c, "valid", o->valid)) ||
         (o->scheduler && tern_checkpoint_sched(c, "scheduler", o->scheduler)) ||
-        (o->average && tern_checkpoint_module(c, "average", o->average)) || add_metrics(f))
+        (o->average && tern_checkpoint_module(c, "average", o->average)) || add_metrics(f) ||
+        add_generators(f))
         return tern_error_code();
     return tern_checkpoint_add(c, "fit", visit, f);
 }
