@@ -88,6 +88,17 @@ static tern_status fit_with_plateau(fixture *f)
 REFUSES(tern_fit_with, "a scheduler of a metric at each step", TERN_ERR_ARG,
         "fit: ReduceLROnPlateau takes a metric, which there is once an epoch", fit_with_plateau(f))
 
+static tern_status fit_accumulating(fixture *f)
+{
+    tern_status status = tern_optim_accumulate(f->optim, 4);
+    status = status ? status : FIT(.accumulate = 1);
+    (void)!tern_optim_accumulate(f->optim, 1);
+    return status;
+}
+
+REFUSES(tern_fit_with, "an optimizer that accumulates otherwise", TERN_ERR_ARG,
+        "fit: the SGD accumulates 4 gradients already: say .accumulate = 4", fit_accumulating(f))
+
 static tern_status fit_without_batches(fixture *f)
 {
     tern_loader *none = tern_loader_new(f->dataset, .batch_size = 100, .drop_last = true);

@@ -57,6 +57,10 @@ static tern_status check_numbers(const tern_fit_options *o)
 {
     TERN_TRY(check_whole("epochs", o->epochs, 1));
     TERN_TRY(check_whole("accumulate", o->accumulate, 1));
+    const int64_t every = o->optim->accumulate_every;
+    TERN_CHECK(every == 1 || every == o->accumulate, TERN_ERR_ARG,
+               "%s: the %s accumulates %lld gradients already: say .accumulate = %lld", op,
+               o->optim->klass->name, (long long)every, (long long)every);
     TERN_TRY(check_whole("patience", o->patience, 0));
     TERN_TRY(check_whole("keep_last", o->keep_last, 0));
     TERN_TRY(check_whole("checkpoint_every", o->checkpoint_every, 0));
