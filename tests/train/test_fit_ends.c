@@ -398,6 +398,27 @@ static int interrupt_twice(int number)
     return fit_in_child(true, stderr);
 }
 
+static tern_status interrupt_in_epoch_2(tern_fit_event *event, void *user)
+{
+    (void)user;
+    return event->result->epochs == 2 && kill(getpid(), SIGINT) ? TERN_ERR_STATE : TERN_OK;
+}
+
+// Not in a step, but where the epoch is evaluated.
+static int interrupt_between(int number)
+{
+    (void)number;
+    FILE *said = fopen(path_of("said"), "w");
+    run r = run_begin(1);
+    tern_fit_result result = {0};
+    tern_status status =
+        tern_fit(r.net, r.criterion, r.optim, r.loader, .epochs = 1000, .checkpoint = folder,
+                 .file = said, .result = &result, .callbacks = {.epoch_end = interrupt_in_epoch_2});
+    const bool right = !status && result.end == TERN_FIT_INTERRUPTED && result.epochs == 2;
+    run_end(&r);
+    return fclose(said) || !right ? 1 : 42;
+}
+
 static int do_not_catch(int number)
 {
     (void)number;
@@ -421,6 +442,20 @@ static void ctrl_c_ends_it_after_the_step_and_says_how_to_go_on(void **state)
     free(said);
 }
 
+static void so_does_one_behind_the_last_step_of_an_epoch(void **state)
+{
+    (void)state;
+    size_t size;
+    assert_int_equal(end_of(start(interrupt_between, 0)), 42);
+    assert_true(step_exists(2 * BATCHES));
+    char *said = read_bytes(path_of("said"), &size);
+    said[size] = 0;
+    assert_null(strstr(said, "stopped"));
+    assert_non_null(strstr(said, "saved after step 10 in "));
+    assert_non_null(strstr(said, ": .resume = true goes on from there\n"));
+    free(said);
+}
+
 static void a_second_one_ends_the_process(void **state)
 {
     (void)state;
@@ -432,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(ctrl_c_ends_it_after_the_step_and_says_how_to_go_on),
+        FOLDER_TEST(so_does_one_behind_the_last_step_of_an_epoch),
         FOLDER_TEST(a_second_one_ends_the_process),
         CHECK_TEST(patience_ends_a_run_that_gets_no_better),
         CHECK_TEST(better_by_less_than_min_delta_is_not_waited_for_but_is_the_best),

@@ -150,10 +150,9 @@ static tern_status run_epoch(tern_fit_run *f)
         return tern_error_code();
     if (f->samples == 0)
         return tern_error_raise(TERN_ERR_STATE, "fit: the loader of .train gave no batch");
-    if (!f->left)
-        return end_epoch(f);
-    tern_fit_show_stop(f);
-    return TERN_OK;
+    if (f->left)
+        tern_progress_stop(f->progress);
+    return f->left ? TERN_OK : end_epoch(f);
 }
 
 static tern_fit_end end_of(const tern_fit_run *f)
@@ -178,6 +177,8 @@ static tern_status train(tern_fit_run *f)
         status = scope ? run_epoch(f) : tern_error_code();
         tern_scope_close(scope);
     }
+    if (!status && (f->left || f->result.end == TERN_FIT_INTERRUPTED))
+        tern_fit_show_saved(f);
     return status || f->result.end == TERN_FIT_INTERRUPTED ? status : tern_fit_restore_best(f);
 }
 

@@ -293,10 +293,9 @@ void tern_fit_show_epoch(const tern_fit_run *f)
     tern_progress_end(f->progress);
 }
 
-void tern_fit_show_stop(const tern_fit_run *f)
+void tern_fit_show_saved(const tern_fit_run *f)
 {
-    tern_progress_stop(f->progress);
-    if (f->checkpoint)
+    if (f->checkpoint && f->result.steps > 0)
         tern_progress_note(f->progress,
                            "saved after step %lld in %s: .resume = true goes on from there",
                            (long long)f->result.steps, f->o->checkpoint);

@@ -49,6 +49,7 @@ void tern_fit_read_metrics(const tern_fit_run *f, const char *prefix, double *va
 tern_status tern_fit_log_step(const tern_fit_run *f);
 void tern_fit_show_metrics(const tern_fit_run *f);
 void tern_fit_show_epoch(const tern_fit_run *f);
-void tern_fit_show_stop(const tern_fit_run *f);
+// How to go on.
+void tern_fit_show_saved(const tern_fit_run *f);
 
 #endif
