@@ -101,7 +101,8 @@ typedef struct tern_fit_options {
     tern_sched *scheduler;    ///< that steps, or NULL; one of a metric takes the monitored value
     tern_fit_unit scheduler_unit; ///< when
     int64_t accumulate;           ///< >= 1 batches that a step takes (tern_optim_accumulate); the
-                                  ///< last step of an epoch takes what is left
+                                  ///< last step of an epoch takes what is left, which of a loader
+                                  ///< that cannot count its batches is dropped
     double clip_grad_norm;        ///< >= 0: tern_clip_grad_norm to this; 0: not
     tern_module *average;         ///< tern_averaged_model_update after each step, and evaluated in
                                   ///< place of the net; or NULL
