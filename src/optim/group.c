@@ -11,7 +11,7 @@
 
 tern_optim *tern_optim_retain(tern_optim *optim)
 {
-    if (!optim || tern_check_not_freed("optim_retain", optim))
+    if (!optim || tern_check_optim_not_freed("optim_retain", optim))
         return NULL;
     tern_refs_retain(&optim->refs);
     return optim;
@@ -34,7 +34,8 @@ static void cut_entries(tern_optim *optim, int64_t count)
 
 void tern_optim_free(tern_optim *optim)
 {
-    if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_release(&optim->refs))
+    if (!optim || tern_check_optim_not_freed("optim_free", optim) ||
+        !tern_refs_release(&optim->refs))
         return;
     tern_optim_mark_leaves(optim, false);
     if (optim->klass->free)

@@ -340,7 +340,7 @@ static inline bool tern_optim_is_last(const tern_optim *optim)
 }
 
 // A freed optimizer is found while its memory is kept.
-static inline tern_status tern_check_not_freed(const char *function, const tern_optim *optim)
+static inline tern_status tern_check_optim_not_freed(const char *function, const tern_optim *optim)
 {
     TERN_CHECK(optim->refs > 0, TERN_ERR_STATE, "%s: this %s was freed already", function,
                optim->klass->name);
@@ -353,7 +353,7 @@ static inline tern_status tern_check_optim(const char *function, const tern_opti
 {
     if (!optim)
         return tern_null_error(function, "optim");
-    TERN_TRY(tern_check_not_freed(function, optim));
+    TERN_TRY(tern_check_optim_not_freed(function, optim));
     return tern_fork_check();
 }
 
