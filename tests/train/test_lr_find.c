@@ -217,6 +217,42 @@ static void everything_is_as_before_and_training_goes_on_with_the_same_bits(void
     check_leaves_all(7);
 }
 
+static void assert_no_grad(const run *r)
+{
+    for (int64_t i = 0; i < tern_module_num_parameters(r->net); i++)
+        assert_null(tern_grad(tern_module_parameter_at(r->net, i, NULL, 0)));
+    assert_no_error();
+}
+
+static void gradients_are_absent_also_of_what_the_optimizer_does_not_step(void **state)
+{
+    (void)state;
+    run r = run_begin(1);
+    tern_optim *head = tern_optim_sgd(tern_module_child(r.net, "3"), .lr = 0.1);
+    tern_sched *s = tern_sched_exponential_lr(head, 0.5);
+    tern_lr_curve_free(tern_lr_find(r.net, r.criterion, head, r.loader, .steps = 5));
+    assert_no_error();
+    assert_no_grad(&r);
+    assert_status(tern_sched_step(s), TERN_ERR_STATE, "has made no step yet");
+    tern_sched_free(s);
+    tern_optim_free(head);
+    run_end(&r);
+}
+
+static void an_accumulation_that_has_not_acted_is_dropped(void **state)
+{
+    (void)state;
+    run r = run_begin(1);
+    assert_int_equal(tern_optim_accumulate(r.optim, 4), TERN_OK);
+    tern_lr_curve_free(tern_lr_find(r.net, r.criterion, r.optim, r.loader, .steps = 6));
+    assert_no_error();
+    assert_no_grad(&r);
+    tern_state_free(tern_optim_state_dict(r.optim)); // which none of the four has
+    assert_no_error();
+    assert_int_equal(tern_optim_accumulate(r.optim, 1), TERN_OK);
+    run_end(&r);
+}
+
 static int fails_in;
 
 static tern_status fail_soon(const tern_dataset *self, const tern_sample_context *context,
@@ -278,6 +314,8 @@ int main(void)
         CHECK_TEST(suggestions_are_those_of_fastai_and_lightning),
         CHECK_TEST(too_few_points_suggest_nothing),
         CHECK_TEST(the_curve_is_that_of_a_parabola),
+        CHECK_TEST(gradients_are_absent_also_of_what_the_optimizer_does_not_step),
+        CHECK_TEST(an_accumulation_that_has_not_acted_is_dropped),
         CHECK_TEST(everything_is_as_before_and_training_goes_on_with_the_same_bits),
         CHECK_TEST(so_it_is_after_a_failure),
         CHECK_TEST(without_memory_nothing_is_left),

@@ -9,6 +9,7 @@
 #include "data/loader/loader.h"
 #include "device/capture.h"
 #include "nn/module/module.h"
+#include "optim/optim.h"
 #include "train/fit/lr_suggest.h"
 #include "train/fit/lr_undo.h"
 
@@ -27,6 +28,7 @@ static tern_status check_objects(const tern_lr_find_options *o)
                                                    : "loader");
     TERN_TRY(tern_check_module(op, o->net));
     TERN_TRY(tern_check_module(op, o->criterion));
+    TERN_TRY(tern_check_optim(op, o->optim));
     TERN_TRY(tern_check_loader(op, o->loader));
     TERN_CHECK(!tern_error_pending(), TERN_ERR_STATE,
                "%s: an error is pending; look at it and clear it before", op);

@@ -7,6 +7,7 @@
 #include "base/saved_error.h"
 #include "data/loader/loader.h"
 #include "nn/module/module.h"
+#include "optim/optim.h"
 
 // ---- values -------------------------------------------------------------------------------------
 
@@ -74,6 +75,7 @@ static tern_status keep_mode(const char *name, tern_module *module, void *user)
 tern_status tern_lr_undo_keep(tern_lr_undo *undo, const tern_lr_find_options *options)
 {
     undo->o = options;
+    undo->has_stepped = options->optim->has_stepped;
     TERN_TRY(tern_module_each_module(options->net, keep_mode, undo));
     TERN_TRY(tern_module_each_module(options->criterion, keep_mode, undo));
     return keep_values(undo);
@@ -87,11 +89,21 @@ static tern_status load(const tern_lr_undo *undo)
     return tern_random_load_state_dict(undo->random, .strict = false);
 }
 
+// Also those of an accumulation that has not acted, and of parameters that the optimizer has not.
+static void drop_gradients(const tern_lr_find_options *o)
+{
+    (void)!tern_optim_accumulate(o->optim, o->optim->accumulate_every);
+    tern_optim_zero_grad(o->optim);
+    tern_module_zero_grad(o->net);
+    tern_module_zero_grad(o->criterion);
+}
+
 tern_status tern_lr_undo_run(tern_lr_undo *undo)
 {
     tern_saved_error first;
     tern_error_save(&first);
-    tern_optim_zero_grad(undo->o->optim);
+    drop_gradients(undo->o);
+    undo->o->optim->has_stepped = undo->has_stepped;
     for (int64_t i = 0; i < undo->mode_count; i++)
         undo->modes[i].module->private_->training = undo->modes[i].training;
     tern_status status = load(undo);

@@ -13,6 +13,7 @@ typedef struct tern_lr_mode {
 typedef struct tern_lr_undo {
     const tern_lr_find_options *o;
     tern_state *state, *random; // copies
+    bool has_stepped;           // the optimizer; no state has it
     tern_lr_mode *modes;
     int64_t mode_count, mode_capacity;
 } tern_lr_undo;
