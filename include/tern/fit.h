@@ -190,7 +190,8 @@ typedef struct tern_lr_find_options {
     double end_lr;     ///< > start_lr: of the last
     int64_t steps;     ///< 2 to 100000
     double smooth;     ///< 0 to below 1: what stays of the average with each step
-    double divergence; ///< > 1: an average so many times the least one ends it; 0: none does
+    double divergence; ///< > 1: an average so many times the least one ends it, or, of a negative
+                       ///< one, as far above; 0: none does
     tern_lr_rule rule; ///< of the suggestion
     char reserved_;
     tern_module *net;       ///< called with x of a batch

@@ -135,6 +135,37 @@ static void the_curve_is_that_of_a_parabola(void **state)
     tern_module_free(net);
 }
 
+// exp(w) - 20 w from w = 1 on, which is -17 and falls to -40.
+static void losses_below_0_diverge_where_they_rise(void **state)
+{
+    (void)state;
+    const float one = 1, many = 20;
+    tern_module *net = tern_nn_linear(1, 1, .bias = false), *criterion = tern_nn_poisson_nll_loss();
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.25);
+    tern_dataset *set = tern_data_tensors(tern_from_data(tern_dims(1, 1), &one),
+                                          tern_from_data(tern_dims(1, 1), &many));
+    tern_loader *loader = tern_loader_new(set);
+    tern_no_grad
+        tern_fill_(tern_module_parameter(net, "weight"), 1);
+    tern_lr_curve *curve =
+        tern_lr_find(net, criterion, optim, loader, .start_lr = 1e-3, .end_lr = 0.01, .steps = 8);
+    assert_no_error();
+    assert_false(curve->diverged);
+    assert_int_equal(curve->count, 8);
+    assert_true(curve->loss[0] < 0 && curve->loss[7] < curve->loss[0]);
+    tern_lr_curve_free(curve);
+    curve = tern_lr_find(net, criterion, optim, loader, .start_lr = 1, .end_lr = 2, .steps = 8);
+    assert_no_error();
+    assert_true(curve->diverged);
+    assert_int_equal(curve->count, 2);
+    tern_lr_curve_free(curve);
+    tern_loader_free(loader);
+    tern_dataset_free(set);
+    tern_optim_free(optim);
+    tern_module_free(criterion);
+    tern_module_free(net);
+}
+
 // ---- as it was ----------------------------------------------------------------------------------
 
 typedef struct watched {
@@ -314,6 +345,7 @@ int main(void)
         CHECK_TEST(suggestions_are_those_of_fastai_and_lightning),
         CHECK_TEST(too_few_points_suggest_nothing),
         CHECK_TEST(the_curve_is_that_of_a_parabola),
+        CHECK_TEST(losses_below_0_diverge_where_they_rise),
         CHECK_TEST(gradients_are_absent_also_of_what_the_optimizer_does_not_step),
         CHECK_TEST(an_accumulation_that_has_not_acted_is_dropped),
         CHECK_TEST(everything_is_as_before_and_training_goes_on_with_the_same_bits),

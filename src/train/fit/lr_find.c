@@ -128,7 +128,8 @@ static bool add(finder *f, double loss)
     c.smoothed[at] = f->average / (1 - pow(smooth, (double)(at + 1)));
     if (at == 0 || c.smoothed[at] < f->min)
         f->min = c.smoothed[at];
-    return f->o->divergence == 0 || c.smoothed[at] <= f->o->divergence * f->min;
+    return f->o->divergence == 0 ||
+           c.smoothed[at] - f->min <= (f->o->divergence - 1) * fabs(f->min); // losses may be < 0
 }
 
 static tern_status run_epoch(finder *f)
