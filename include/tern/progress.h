@@ -91,7 +91,7 @@ typedef struct tern_progress_show_options {
     char reserved_;
     tern_progress *progress; ///< that shows it
     const char *name;        ///< "accuracy"; copied, of which 31 bytes count
-    double value;            ///< any, shown with four digits
+    double value;            ///< any, shown as 0.1234, below 0.001 and from 1e6 on as 1.234e-05
 } tern_progress_show_options;
 #define TERN_PROGRESS_SHOW_DEFAULTS_ .bold = false
 #define TERN_PROGRESS_SHOW_FIELDS_   3, 0, (progress, name, value), (progress, text, double)

@@ -136,6 +136,27 @@ static void numbers_are_the_same_in_every_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
+static void small_and_large_figures_have_an_exponent(void **state)
+{
+    static const double values[] = {0, 0.001, 9.994e-4, -3.25e-7, 999999, 1e6, 1e60, -INFINITY};
+    static const char *const texts[] = {"0.0000",      "0.0010",    "9.994e-04", "-3.250e-07",
+                                        "999999.0000", "1.000e+06", "1.000e+60", "-inf"};
+    (void)state;
+    text_file f;
+    text_open(&f);
+    tern_progress *p = tern_progress_new(f.file);
+    for (int i = 0; i < 8; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "epoch %d  mse %s", i + 1, texts[i]);
+        tern_progress_begin(p, i + 1);
+        tern_progress_show(p, "mse", values[i]);
+        tern_progress_end(p);
+        assert_non_null(strstr(f.text, expected));
+    }
+    tern_progress_free(p);
+    text_close(&f);
+}
+
 static void a_line_is_never_wider_than_the_terminal_with_a_name_beyond_ascii(void **state)
 {
     (void)state;
@@ -177,6 +198,7 @@ int main(void)
         CHECK_TEST(at_20_columns_the_end_of_an_epoch_is_what_it_is_read_for),
         CHECK_TEST(colours_are_where_the_terminal_has_them_and_nobody_says_no),
         CHECK_TEST(numbers_are_the_same_in_every_locale),
+        CHECK_TEST(small_and_large_figures_have_an_exponent),
         CHECK_TEST(a_line_is_never_wider_than_the_terminal_with_a_name_beyond_ascii),
         CHECK_TEST(more_figures_than_there_is_room_for_are_left_out),
     };

@@ -54,16 +54,28 @@ static void add(line *l, rank r, const char *format, ...)
 
 // ---- what is in it ------------------------------------------------------------------------------
 
+// What four digits behind the point would make 0 of, or do not end.
+static bool needs_exponent(double value)
+{
+    return isfinite(value) && value != 0 && (fabs(value) < 1e-3 || fabs(value) >= 1e6);
+}
+
+static void add_figure(line *l, const tern_figure *f)
+{
+    const rank r = f->bold ? RANK_BOLD : strcmp(f->name, "loss") == 0 ? RANK_LOSS : RANK_FIGURE;
+    if (isnan(f->value))
+        add(l, r, "%s nan", f->name); // of whichever sign
+    else if (needs_exponent(f->value))
+        add(l, r, "%s %.3e", f->name, f->value);
+    else
+        add(l, r, "%s %.4f", f->name, f->value);
+}
+
 static void add_figures(line *l, const tern_progress *p, bool bold)
 {
-    for (int i = 0; i < p->figure_count; i++) {
-        const tern_figure *f = &p->figures[i];
-        const rank plain = strcmp(f->name, "loss") == 0 ? RANK_LOSS : RANK_FIGURE;
-        if (f->bold == bold && isnan(f->value))
-            add(l, bold ? RANK_BOLD : plain, "%s nan", f->name); // of whichever sign
-        else if (f->bold == bold)
-            add(l, bold ? RANK_BOLD : plain, "%s %.4f", f->name, f->value);
-    }
+    for (int i = 0; i < p->figure_count; i++)
+        if (p->figures[i].bold == bold)
+            add_figure(l, &p->figures[i]);
 }
 
 static void add_rate(line *l, const tern_progress *p, double seconds)
