@@ -31,6 +31,7 @@
 TERN_BEGIN_DECLS
 
 /// Takes the value of an option: TERN_OK, or tern_error_raise with why not: "not up to 8 widths".
+/// An error that is left pending is one whatever is returned, here and of the next.
 typedef tern_status tern_option_fn(const char *value, void *user);
 /// Whether the options fit each other, when all variables are set: TERN_OK, or tern_error_raise
 /// with why not: "--warmup: counts steps, and this schedule counts epochs".
@@ -112,7 +113,7 @@ typedef enum tern_script_action {
 /// before words that are wrong. What .read and .check raise comes after the name of the program,
 /// and the option. A word that begins with two dashes is no value; `--name=--x` is one.
 /// TERN_SCRIPT_WRONG as well where a table makes no sense (TERN_ERR_ARG, "script: option .."), an
-/// argument is NULL, or an error is pending already, which stays.
+/// argument or one of argc words is NULL, or an error is pending already, which stays.
 TERN_API tern_script_action tern_script_read(const tern_script *script, int argc, char **argv);
 
 /// Shows what an action is about and returns the exit status for main: the help or the version on

@@ -26,6 +26,9 @@ REFUSES(tern_script_read, "a script that is NULL", TERN_ERR_NULL, "script_read: 
         refuses(NULL, NULL))
 REFUSES(tern_script_read, "words that are NULL", TERN_ERR_NULL, "script_read: argv is NULL",
         tern_script_read(&script, 1, NULL) == TERN_SCRIPT_WRONG)
+REFUSES(tern_script_read, "a word that is NULL", TERN_ERR_NULL,
+        "script_read: a word of argv is NULL",
+        tern_script_read(&script, 2, (char *[]){WORD("prog"), NULL}) == TERN_SCRIPT_WRONG)
 REFUSES(tern_script_read, "a table that makes no sense", TERN_ERR_ARG,
         "script: option \"epochs\": give one of .integer", refuses(&wrong, NULL))
 REFUSES(tern_script_read, "an option that is none", TERN_ERR_ARG,

@@ -115,10 +115,11 @@ tern_script_action tern_script_read(const tern_script *script, int argc, char **
     tern_script_action action = TERN_SCRIPT_RUN;
     if (tern_error_pending() || tern_option_list_make(&r.list, "script_read", script))
         return TERN_SCRIPT_WRONG;
-    if (!argv && argc > 0) {
-        tern_null_error("script_read", "argv");
-        return TERN_SCRIPT_WRONG;
-    }
+    for (int i = 0; i < argc; i++)
+        if (!argv || !argv[i]) {
+            tern_null_error("script_read", argv ? "a word of argv" : "argv");
+            return TERN_SCRIPT_WRONG;
+        }
     r.program = script->name ? script->name : argc > 0 ? last_part(argv[0]) : "program";
     return read_line(&r, &action) ? TERN_SCRIPT_WRONG : action;
 }

@@ -129,7 +129,7 @@ tern_status tern_script_pass_on(tern_status status, const char *program, const c
                                 const char *value)
 {
     char why[TERN_MESSAGE_SIZE];
-    if (!status)
+    if (!status && !tern_error_pending())
         return TERN_OK;
     if (tern_error_take(why, sizeof why) == TERN_OK)
         strcpy(why, "refused");
