@@ -131,6 +131,10 @@ static void a_counter_that_is_gone_is_not_known(void **state)
     assert_int_equal(remove(name), 0);
     tern_resources_read_below(&r, root);
     assert_true(!r.joules.known && !r.watts.known);
+    write_package(0, "package-0\n", "3000000\n");
+    tern_resources_read_below(&r, root);
+    assert_reads(r.watts, 2 / r.seconds.value);
+    assert_true(!r.joules.known && r.joules.value == 0); // what it counted is lost
 }
 
 // ---- this machine -------------------------------------------------------------------------------

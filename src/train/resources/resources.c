@@ -65,7 +65,7 @@ static void read_energy(tern_resources *r, const char *root)
     r->watts = (tern_reading){0};
     if (!counted.known)
         r->joules = first && r->last_.counters ? tern_reading_of(0) : (tern_reading){0};
-    else
+    else if (r->joules.known)
         r->joules.value += counted.value;
     if (counted.known && r->seconds.known)
         r->watts = tern_reading_of(counted.value / r->seconds.value);
