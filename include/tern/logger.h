@@ -134,8 +134,8 @@ TERN_API tern_status tern_logger_add_text(tern_logger *logger, const char *tag, 
 
 /// Counts (C, C) of targets (rows) and predictions (columns), C from 1 to 1000, of any dtype and
 /// device; fractions are rounded, and one with NaN or a number below 0 is dropped, with a warning.
-/// `class_names` are C texts, or NULL. TensorBoard gets an image of it, each row divided by its sum,
-/// and a table as text up to 32 classes.
+/// `class_names` are C texts, or NULL. TensorBoard gets an image of it, each row divided by its
+/// sum, and a table as text up to 32 classes.
 TERN_API tern_status tern_logger_add_confusion_matrix(tern_logger *logger, const char *tag,
                                                       tern_tensor *matrix,
                                                       const char *const *class_names, int64_t step);

@@ -244,6 +244,8 @@ const operation formulas[] = {
     ONE(counts, 8),
     ONE(running_sums, 17),
     ONE(running_sums_in_half, 12),
+    ONE(orders, 18),
+    ONE(places_in_order, 2),
     ONE(places, 4),
     ONE(products, 13),
     ONE(products_in_half, 19),

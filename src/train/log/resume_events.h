@@ -9,7 +9,8 @@
 
 // The number of seconds in the last of the names of those that are not empty; 0: there is none.
 tern_status tern_log_events_find(const tern_logger *logger, int64_t *newest);
-// That of all of them, and takes the events of steps behind logger->resume_step out of them, and torn ends.
+// That of all of them, and takes the events of steps behind logger->resume_step out of them, and
+// torn ends.
 tern_status tern_log_events_resume(const tern_logger *logger, int64_t *newest);
 
 #endif

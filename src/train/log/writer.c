@@ -142,7 +142,7 @@ static void write_page(tern_logger *logger, const tern_log_entry *entry)
 
 static void write_entries(tern_logger *logger)
 {
-    const bool asked = atomic_load(&logger->has_page);
+    const bool due = atomic_load(&logger->has_page);
     const int64_t tail = atomic_load_explicit(&logger->tail, memory_order_acquire);
     for (int64_t at = atomic_load(&logger->head); at < tail; at++) {
         const tern_log_entry entry = logger->ring[at % logger->capacity];
@@ -157,7 +157,7 @@ static void write_entries(tern_logger *logger)
         atomic_store_explicit(&logger->head, at + 1, memory_order_release);
     }
     flush_files(logger);
-    if (asked && atomic_load(&logger->has_page)) // the queue had no space for it
+    if (due && atomic_load(&logger->has_page)) // the queue had no space for it
         write_page(logger, &(const tern_log_entry){.kind = TERN_ENTRY_PAGE});
     report_dropped(logger);
 }

@@ -8,8 +8,8 @@ enum { MIN_BINS = 8, MAX_BINS = 48 };
 // Of the numbers of each histogram this share on either side is drawn in the outermost bins: single
 // outliers would leave no space for the rest.
 #define TAIL 0.002
-// Numbers are drawn as far as this, and ranges not below its inverse: differences and quotients stay
-// finite.
+// Numbers are drawn as far as this, and ranges not below its inverse: differences and quotients
+// stay finite.
 #define MAX_DRAWN 1e300
 
 // The range of bucket `i`, cut where the numbers end: outermost edges may be as far as a double
