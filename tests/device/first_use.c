@@ -164,6 +164,14 @@ static bool first_tern_module_to(void)
     return right;
 }
 
+static bool first_tern_metric_to(void)
+{
+    tern_metric *metric = tern_metric_accuracy(.num_classes = 2);
+    const bool right = tern_metric_to(metric, dev) == metric;
+    tern_metric_free(metric);
+    return right;
+}
+
 TRUE(tern_loader_new, loads(dataset()))
 TRUE(tern_dataset_to, loads(tern_dataset_to(dataset(), dev)))
 
@@ -394,6 +402,7 @@ static const struct {
     CASE(tern_averaged_model_ema),
     CASE(tern_averaged_model_avg_fn),
     CASE(tern_module_to),
+    CASE(tern_metric_to),
     CASE(tern_loader_new),
     CASE(tern_dataset_to),
     CASE(tern_state_copy),

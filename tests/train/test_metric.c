@@ -175,10 +175,13 @@ static void states_follow_the_first_update(void **state)
 {
     (void)state;
     tern_metric *accuracy = tern_metric_accuracy(.num_classes = 3);
+    char sentence[100];
     assert_int_equal(UPDATE(accuracy, 1, INTS(0), INTS(0)), TERN_OK);
     assert_true(is_on(tern_metric_compute(accuracy), here));
-    assert_status(update_on(tern_cpu(0), accuracy, 1, INTS(0), INTS(0)), TERN_ERR_DEVICE,
-                  "metric_update: preds are on cpu:0, but the states of accuracy on ");
+    snprintf(sentence, sizeof sentence,
+             "metric_update: preds are on %s, but the states of accuracy on ",
+             tern_device_string(tern_cpu(0)));
+    assert_status(update_on(tern_cpu(0), accuracy, 1, INTS(0), INTS(0)), TERN_ERR_DEVICE, sentence);
     assert_near(tern_metric_value(accuracy), 1, 0, 0);
     tern_metric_reset(accuracy);
     assert_int_equal(update_on(tern_cpu(0), accuracy, 2, INTS(0, 1), INTS(0, 0)), TERN_OK);
@@ -206,9 +209,12 @@ static void preds_and_target_are_on_one_device(void **state)
 {
     (void)state;
     tern_metric *accuracy = tern_metric_accuracy(.num_classes = 3);
+    char sentence[100];
+    snprintf(sentence, sizeof sentence, "target is on %s; tern_to moves one of them",
+             tern_device_string(tern_cpu(0)));
     assert_status(tern_metric_update(accuracy, scores_on(here, 1, INTS(0)),
                                      labels_on(tern_cpu(0), 1, INTS(0))),
-                  TERN_ERR_DEVICE, "target is on cpu:0; tern_to moves one of them");
+                  TERN_ERR_DEVICE, sentence);
     tern_metric_free(accuracy);
 }
 

@@ -67,8 +67,9 @@ static tern_status open_lines(tern_logger *logger, const tern_logger_new_options
 {
     if (o->jsonl) {
         TERN_TRY(open_file(logger, TERN_LOG_JSON_LINES, TERN_LOG_LINES_NAME));
+        logger->written_time = tern_log_time(logger);
         tern_log_run_line(&logger->files[TERN_LOG_JSON_LINES].pending, logger,
-                          tern_log_time(logger));
+                          logger->written_time);
     }
     if (!o->csv)
         return TERN_OK;

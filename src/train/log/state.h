@@ -80,9 +80,10 @@ struct tern_logger {
     int64_t bins;
     int lock_fd;
     tern_log_file files[TERN_LOG_FORMATS];
-    tern_run *page_run; // what the page was made of last; NULL: there is none
-    bool has_settings;  // of which TensorBoard wants to know the end
-    int64_t reported;   // of `dropped` and `unwritten`, in log.jsonl
+    tern_run *page_run;  // what the page was made of last; NULL: there is none
+    double written_time; // of the line that was written last
+    bool has_settings;   // of which TensorBoard wants to know the end
+    int64_t reported;    // of `dropped` and `unwritten`, in log.jsonl
     bool warned_full, warned_disk, warned_values;
     int64_t resume_step; // -1: a new run
     tern_logger *next;   // of those that are alive

@@ -82,7 +82,8 @@ static void report_dropped(tern_logger *logger)
     logger->warned_full = logger->warned_full || full > 0;
     if (all == logger->reported || file->fd < 0)
         return;
-    tern_log_dropped_line(&file->pending, all - logger->reported, now(logger));
+    // not now: what is in the ring, and is written later, is older
+    tern_log_dropped_line(&file->pending, all - logger->reported, logger->written_time);
     if (!file->pending.failed && tern_log_file_flush(file))
         logger->reported = all;
     tern_log_bytes_cut(&file->pending, 0);
@@ -150,6 +151,7 @@ static void write_entries(tern_logger *logger)
             write_entry(logger, &entry);
         else
             write_page(logger, &entry);
+        logger->written_time = entry.time;
         if (entry.has_payload) {
             atomic_fetch_sub(&logger->nbytes, entry.payload->cost);
             tern_log_payload_free(entry.payload);
