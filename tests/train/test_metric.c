@@ -53,6 +53,21 @@ static void a_large_mean_costs_r2_no_digits(void **state)
     tern_metric_free(r2);
 }
 
+static void nan_among_preds_or_targets_is_no_score_of_r2(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        const double values[] = {1, NAN, 2}, whole[] = {1, 2, 4};
+        tern_tensor *a = tern_from_data(tern_dims(3), values, .device = here);
+        tern_tensor *b = tern_from_data(tern_dims(3), whole, .device = here);
+        tern_metric *r2 = tern_metric_r2_score();
+        assert_int_equal(tern_metric_update(r2, which ? b : a, which ? a : b), TERN_OK);
+        assert_true(isnan(tern_metric_value(r2)));
+        tern_metric_free(r2);
+    }
+    assert_no_error();
+}
+
 static void a_score_that_is_nan_is_the_largest(void **state)
 {
     (void)state;
@@ -338,6 +353,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_smaller_last_batch_counts_as_its_samples),
         CHECK_TEST(counts_are_exact_where_doubles_are_not),
         CHECK_TEST(a_large_mean_costs_r2_no_digits),
+        CHECK_TEST(nan_among_preds_or_targets_is_no_score_of_r2),
         CHECK_TEST(a_score_that_is_nan_is_the_largest),
         CHECK_TEST(truths_may_be_bool_integer_or_floating),
         CHECK_TEST(an_empty_batch_counts_nothing),

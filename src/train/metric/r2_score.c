@@ -68,11 +68,17 @@ static tern_status merge(tern_metric *metric, const tern_metric *other)
 
 // ---- reading ------------------------------------------------------------------------------------
 
+// NaN is not near 0, so that it stays.
+static tern_tensor *is_not_near_zero(tern_tensor *sum)
+{
+    return tern_logical_not(tern_le_scalar(sum, NEAR_ZERO));
+}
+
 static tern_tensor *raw_scores(const r2_score *self)
 {
     tern_tensor *total = self->target.deviations;
-    tern_tensor *has_residual = tern_gt_scalar(self->residual, NEAR_ZERO);
-    tern_tensor *has_total = tern_gt_scalar(total, NEAR_ZERO);
+    tern_tensor *has_residual = is_not_near_zero(self->residual);
+    tern_tensor *has_total = is_not_near_zero(total);
     tern_tensor *quotient = tern_div(self->residual, total);
     if (!has_residual || !has_total || !quotient)
         return NULL;
