@@ -17,6 +17,7 @@ from pathlib import Path
 import log_reader
 
 LAST = 10 ** 9
+KILLS_OF_RUN = 20
 
 
 def of_files(read, torn_may_be):
@@ -91,33 +92,42 @@ def run_and_kill(command, seconds):
     return int(whole[-1]) if whole else 0
 
 
+def kill_and_go_on(writer, schema, folder, kills):
+    """One run; the step that it ends with."""
+    first, flushed, resume = 1, 0, -1
+    for kill in range(kills):
+        command = [writer, str(folder), str(resume), str(first), str(LAST)]
+        flushed = max(flushed, run_and_kill(command, random.uniform(0, 0.15)))
+        if kill % 2 and folder.exists():
+            tear(folder)
+        last = check(folder, schema, flushed, True)
+        # as from a checkpoint: of the last step or one before
+        first = max(last - random.choice((0, 0, 1, 7, 30)), 0) + 1
+        flushed = first - 1
+        is_new = not any(folder.glob('*')) if folder.exists() else True
+        resume = -1 if is_new else first - 1
+        print(f'kill {kill + 1}: up to step {last}, goes on from {first}', flush=True)
+    subprocess.run([writer, str(folder), str(resume), str(first), str(first + 25)], check=True,
+                   stdout=subprocess.DEVNULL)
+    assert check(folder, schema, first + 25, False) == first + 25
+    return first + 25
+
+
 def main(writer, schema, kills, seed):
     print('seed', seed)
     random.seed(seed)
     schema = log_reader.Schema(schema)
-    with tempfile.TemporaryDirectory() as name:
-        folder, first, flushed, resume = Path(name) / 'run', 1, 0, -1
-        for kill in range(kills):
-            command = [writer, str(folder), str(resume), str(first), str(LAST)]
-            flushed = max(flushed, run_and_kill(command, random.uniform(0, 0.15)))
-            if kill % 2 and folder.exists():
-                tear(folder)
-            last = check(folder, schema, flushed, True)
-            # as from a checkpoint: of the last step or one before
-            first = max(last - random.choice((0, 0, 1, 7, 30)), 0) + 1
-            flushed = first - 1
-            is_new = not any(folder.glob('*')) if folder.exists() else True
-            resume = -1 if is_new else first - 1
-            print(f'kill {kill + 1}: up to step {last}, goes on from {first}', flush=True)
-        subprocess.run([writer, str(folder), str(resume), str(first), str(first + 25)], check=True,
-                       stdout=subprocess.DEVNULL)
-        assert check(folder, schema, first + 25, False) == first + 25
-        lines = log_reader.read_lines(folder / 'log.jsonl', schema)
-        assert lines[-1]['kind'] == 'end' and lines[-1]['status'] == 'finished'
-        left = sorted(path.name for path in folder.iterdir()
-                      if not path.name.startswith(('events.', 'log.')))
-        assert not left, left
-        print(f'{kills} kills, {first + 25} steps')
+    for begun in range(0, kills, KILLS_OF_RUN):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / 'run'
+            steps = kill_and_go_on(writer, schema, folder, min(KILLS_OF_RUN, kills - begun))
+            lines = log_reader.read_lines(folder / 'log.jsonl', schema)
+            assert lines[-1]['kind'] == 'end' and lines[-1]['status'] == 'finished'
+            left = sorted(path.name for path in folder.iterdir()
+                          if not path.name.startswith(('events.', 'log.')))
+            assert not left, left
+            print(f'a run of {steps} steps')
+    print(f'{kills} kills')
 
 
 if __name__ == '__main__':
