@@ -56,5 +56,8 @@ tern_status tern_check_checkpoint_work(const char *function, const tern_checkpoi
                                        const char *why);
 // Everything that is saved; the object is the checkpoint.
 tern_status tern_checkpoint_visit(void *object, tern_state_visitor *visitor);
+// Gives the file `name` of the folder, which holds `state`, the name of the best one, if it is.
+tern_status tern_checkpoint_keep_best(const tern_checkpoint *checkpoint, const tern_state *state,
+                                      const char *name);
 
 #endif

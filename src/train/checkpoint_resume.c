@@ -2,6 +2,7 @@
 // Resuming: the newest file that can be read.
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +105,19 @@ static tern_status load(const search *s)
                                    .object = s->checkpoint});
 }
 
+// A process that was killed may have left the newest file without the name of the best one.
+static void keep_best(const search *s)
+{
+    tern_error_delay();
+    if (strcmp(s->name, TERN_BEST_NAME) != 0 &&
+        tern_checkpoint_keep_best(s->checkpoint, s->found, s->name)) {
+        tern_log_send(TERN_LOG_WARN, "%s: %s cannot be kept as the best one: %s", op, s->name,
+                      tern_error_message());
+        tern_error_clear();
+    }
+    tern_error_report();
+}
+
 static tern_status none_can_be_read(const search *s)
 {
     const tern_key_list *list = &s->checkpoint->passed_over;
@@ -126,8 +140,10 @@ static int resume(tern_checkpoint *checkpoint, int64_t *step)
         status = load(&s);
     else if (!status && s.newest)
         status = none_can_be_read(&s);
-    if (!status && s.found)
+    if (!status && s.found) {
         *step = checkpoint->facts.step;
+        keep_best(&s);
+    }
     const int result = status ? -1 : s.found != NULL;
     tern_state_free(s.found);
     return result;

@@ -45,6 +45,18 @@ static tern_status check(const tern_checkpoint_save_options *options)
 
 // ---- the best one -------------------------------------------------------------------------------
 
+// NaN where it is another metric's.
+static double metric_of(const tern_checkpoint *checkpoint, const tern_state *state)
+{
+    double metric = NAN;
+    const tern_state_entry *name = tern_state_find(state, "checkpoint.metric_name");
+    const tern_state_entry *value = tern_state_find(state, "checkpoint.metric");
+    if (name && name->value.type == TERN_STATE_TEXT && value &&
+        strcmp(name->value.bytes.data, checkpoint->keep_best) == 0)
+        (void)tern_state_value_double(&value->value, &metric);
+    return metric;
+}
+
 // The metric of the best file so far, NaN when there is none, or a damaged one.
 static tern_status read_best(const tern_checkpoint *checkpoint, const char *path, double *metric)
 {
@@ -53,11 +65,8 @@ static tern_status read_best(const tern_checkpoint *checkpoint, const char *path
         return TERN_OK;
     tern_error_delay();
     tern_state *best = tern_state_read(path, .only = "checkpoint.*");
-    const tern_state_entry *name = best ? tern_state_find(best, "checkpoint.metric_name") : NULL;
-    const tern_state_entry *value = best ? tern_state_find(best, "checkpoint.metric") : NULL;
-    if (name && name->value.type == TERN_STATE_TEXT && value &&
-        strcmp(name->value.bytes.data, checkpoint->keep_best) == 0)
-        (void)tern_state_value_double(&value->value, metric);
+    if (best)
+        *metric = metric_of(checkpoint, best);
     tern_state_free(best);
     if (tern_error_code() == TERN_ERR_FORMAT) {
         tern_log_send(TERN_LOG_WARN,
@@ -78,16 +87,17 @@ static bool is_better(const tern_checkpoint *checkpoint, double metric, double b
 }
 
 // Where there are no links, or another process has taken the file away, it is written again.
-static tern_status keep_best(const tern_checkpoint *checkpoint, const tern_state *state,
-                             const char *name)
+tern_status tern_checkpoint_keep_best(const tern_checkpoint *checkpoint, const tern_state *state,
+                                      const char *name)
 {
-    double metric;
     char best[PATH_MAX];
+    const double metric = checkpoint->keep_best ? metric_of(checkpoint, state) : NAN;
+    double best_metric;
     tern_folder_path(checkpoint->folder, TERN_BEST_NAME, best);
-    if (!checkpoint->keep_best || isnan(checkpoint->facts.metric))
+    if (isnan(metric))
         return TERN_OK;
-    TERN_TRY(read_best(checkpoint, best, &metric));
-    if (!is_better(checkpoint, checkpoint->facts.metric, metric))
+    TERN_TRY(read_best(checkpoint, best, &best_metric));
+    if (!is_better(checkpoint, metric, best_metric))
         return TERN_OK;
     return tern_folder_link_best(checkpoint->folder, name) ? TERN_OK
                                                            : tern_state_write(state, best);
@@ -132,7 +142,7 @@ static tern_status write_all(const tern_checkpoint *checkpoint, const tern_state
     tern_folder_path(checkpoint->folder, name, path);
     tern_folder_sweep(checkpoint->folder);
     TERN_TRY(tern_state_write(state, path));
-    TERN_TRY(keep_best(checkpoint, state, name));
+    TERN_TRY(tern_checkpoint_keep_best(checkpoint, state, name));
     return keep_last(checkpoint);
 }
 

@@ -283,6 +283,30 @@ static void the_smallest_metric_is_the_best_of_min(void **state)
     tern_checkpoint_free(ck);
 }
 
+// As where a process was killed between the names of a file.
+static void a_best_one_without_its_second_name_gets_it_from_the_next_process(void **state)
+{
+    (void)state;
+    size_t size;
+    int64_t step = -1;
+    tern_checkpoint *ck = keeping_best(TERN_MAX);
+    assert_int_equal(tern_checkpoint_save(ck, 1, .metric = 0.5), TERN_OK);
+    char *before = read_bytes(path_of("best.safetensors"), &size);
+    assert_int_equal(tern_checkpoint_save(ck, 2, .metric = 0.9), TERN_OK);
+    write_bytes(path_of("best.safetensors"), before, size);
+    free(before);
+    tern_checkpoint_free(ck);
+    ck = keeping_best(TERN_MAX);
+    assert_int_equal(tern_checkpoint_resume(ck, &step), 1);
+    assert_int_equal(step, 2);
+    assert_true(metric_of_best() == 0.9);
+    assert_int_equal(tern_checkpoint_save(ck, 3, .metric = 0.8), TERN_OK);
+    assert_int_equal(tern_checkpoint_resume(ck, &step), 1);
+    assert_int_equal(step, 3);
+    assert_true(metric_of_best() == 0.9);
+    tern_checkpoint_free(ck);
+}
+
 // As where two processes find the same one the best.
 static void a_file_that_has_the_best_name_already_keeps_it(void **state)
 {
@@ -394,6 +418,7 @@ int main(void)
         FOLDER_TEST(the_last_ones_stay),
         FOLDER_TEST(files_of_other_names_are_left_alone),
         FOLDER_TEST(the_best_one_stays_when_its_first_name_goes),
+        FOLDER_TEST(a_best_one_without_its_second_name_gets_it_from_the_next_process),
         FOLDER_TEST(the_smallest_metric_is_the_best_of_min),
         FOLDER_TEST(a_file_that_has_the_best_name_already_keeps_it),
         FOLDER_TEST(another_metric_is_not_compared),
