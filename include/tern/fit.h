@@ -111,7 +111,8 @@ typedef struct tern_fit_options {
     tern_metric_mode mode;        ///< which is better; of losses TERN_MIN unless said
     int64_t patience;         ///< epochs in a row without a better value that end the run; 0: no
     double min_delta;         ///< >= 0: by how much better counts for .patience
-    bool restore_best;        ///< net, average and optimizer end as in the best epoch
+    bool restore_best;        ///< net, average and optimizer end as in the best epoch, but where a
+                              ///< signal or a failure ends the run
     const char *checkpoint;   ///< a folder: all is saved there after each epoch, when the run is
                               ///< stopped, and as "best.safetensors"; or NULL
     int64_t keep_last;        ///< of tern_checkpoint_new
