@@ -105,17 +105,20 @@ static tern_status load(const search *s)
                                    .object = s->checkpoint});
 }
 
-// A process that was killed may have left the newest file without the name of the best one.
-static void keep_best(const search *s)
+// A process that was killed may have left the newest file without the name of the best one. A
+// folder that refuses it ends nothing.
+static tern_status keep_best(const search *s)
 {
     tern_error_delay();
     if (strcmp(s->name, TERN_BEST_NAME) != 0 &&
-        tern_checkpoint_keep_best(s->checkpoint, s->found, s->name)) {
+        tern_checkpoint_keep_best(s->checkpoint, s->found, s->name) &&
+        tern_error_code() != TERN_ERR_NOMEM) {
         tern_log_send(TERN_LOG_WARN, "%s: %s cannot be kept as the best one: %s", op, s->name,
                       tern_error_message());
         tern_error_clear();
     }
     tern_error_report();
+    return tern_error_code();
 }
 
 static tern_status none_can_be_read(const search *s)
@@ -137,13 +140,11 @@ static int resume(tern_checkpoint *checkpoint, int64_t *step)
         status = examine_all(&s);
     } while (!status && !s.found && s.vanished && ++tries < MAX_TRIES);
     if (!status && s.found)
-        status = load(&s);
+        status = keep_best(&s) ? tern_error_code() : load(&s);
     else if (!status && s.newest)
         status = none_can_be_read(&s);
-    if (!status && s.found) {
+    if (!status && s.found)
         *step = checkpoint->facts.step;
-        keep_best(&s);
-    }
     const int result = status ? -1 : s.found != NULL;
     tern_state_free(s.found);
     return result;
