@@ -52,6 +52,16 @@ static tern_status add_reading(const training *t, const char *tag, tern_reading 
                          : TERN_OK;
 }
 
+// Not known where the training is on the CPU.
+static tern_reading device_bytes(const training *t)
+{
+    const tern_resources *r = &t->logs.resources;
+    for (int i = 0; i < r->device_count; i++)
+        if (t->device.type == TERN_CUDA && tern_device_equal(r->devices[i].device, t->device))
+            return r->devices[i].allocated;
+    return (tern_reading){.known = false};
+}
+
 tern_status logs_end_steps(training *t)
 {
     logs *l = &t->logs;
@@ -65,7 +75,8 @@ tern_status logs_end_steps(training *t)
     if (add_reading(t, "resources/samples_per_second", rate) ||
         add_reading(t, "resources/wait_share", waiting) ||
         add_reading(t, "resources/cpu_share", r->cpu_share) ||
-        add_reading(t, "resources/resident_bytes", r->resident_bytes))
+        add_reading(t, "resources/resident_bytes", r->resident_bytes) ||
+        add_reading(t, "resources/device_bytes", device_bytes(t)))
         return tern_error_code();
     return add_reading(t, "resources/joules", r->joules);
 }
