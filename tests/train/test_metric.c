@@ -252,6 +252,23 @@ static void replicas_merge_from_other_devices(void **state)
     tern_free(a, b, mean, other);
 }
 
+static void replicas_of_other_options_are_not_merged(void **state)
+{
+    (void)state;
+    tern_metric *counts = tern_metric_confusion_matrix(.num_classes = 3);
+    tern_metric *shares =
+        tern_metric_confusion_matrix(.num_classes = 3, .normalize = TERN_CONFUSION_TRUE);
+    tern_metric *mean = tern_metric_r2_score(.num_outputs = 2);
+    tern_metric *same =
+        tern_metric_r2_score(.num_outputs = 2, .multioutput = TERN_MULTIOUTPUT_UNIFORM_AVERAGE);
+    tern_metric *raw =
+        tern_metric_r2_score(.num_outputs = 2, .multioutput = TERN_MULTIOUTPUT_RAW_VALUES);
+    assert_status(tern_metric_merge(counts, shares), TERN_ERR_ARG, "normalize=true");
+    assert_status(tern_metric_merge(mean, raw), TERN_ERR_ARG, "multioutput=raw_values");
+    assert_int_equal(tern_metric_merge(mean, same), TERN_OK);
+    tern_free(counts, shares, mean, same, raw);
+}
+
 // ---- one's own ----------------------------------------------------------------------------------
 
 static tern_status update_own(largest *own, double value, tern_device device)
@@ -364,6 +381,7 @@ int main(int argc, char **argv)
         CHECK_TEST(states_that_were_moved_stay_there),
         CHECK_TEST(preds_and_target_are_on_one_device),
         CHECK_TEST(replicas_merge_from_other_devices),
+        CHECK_TEST(replicas_of_other_options_are_not_merged),
         CHECK_TEST(a_metric_of_ones_own_does_all_of_it),
         CHECK_TEST(a_failure_of_ones_own_is_said),
     };

@@ -45,6 +45,28 @@ static void a_line_is_as_wide_as_the_terminal(void **state)
     assert_non_null(strstr(wide, " left"));
 }
 
+// 15 letters of two bytes fit into 31, and half of the next one would.
+static void a_long_name_is_cut_between_characters_and_set_once(void **state)
+{
+    (void)state;
+    static const char name[] = "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4"
+                               "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4";
+    use_plain_terminal();
+    terminal t = terminal_open(200);
+    tern_progress *p = tern_progress_new(t.file, .epochs = 5, .samples = 100);
+    tern_progress_begin(p, 1);
+    tern_progress_show(p, name, 0.25);
+    tern_progress_show(p, name, 0.75);
+    assert_int_equal(tern_progress_step(p, 10, NULL), TERN_OK);
+    char due[64];
+    snprintf(due, sizeof due, "  %.30s 0.7500", name);
+    const char *line = seen(&t);
+    assert_non_null(strstr(line, due));
+    assert_null(strstr(line, "0.2500"));
+    tern_progress_free(p);
+    terminal_close(&t);
+}
+
 static void a_line_follows_the_terminal_that_changes_its_width(void **state)
 {
     (void)state;
@@ -194,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_line_is_as_wide_as_the_terminal),
+        CHECK_TEST(a_long_name_is_cut_between_characters_and_set_once),
         CHECK_TEST(a_line_follows_the_terminal_that_changes_its_width),
         CHECK_TEST(at_20_columns_the_end_of_an_epoch_is_what_it_is_read_for),
         CHECK_TEST(colours_are_where_the_terminal_has_them_and_nobody_says_no),

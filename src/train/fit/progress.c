@@ -138,15 +138,31 @@ bool tern_progress_due(const tern_progress *p)
     return !check("progress_due", p) && p->terminal && is_due(p, tern_clock_now());
 }
 
+// How many bytes of a name are kept: whole characters.
+static size_t length_of(const char *name)
+{
+    const size_t size = strnlen(name, sizeof((tern_figure *)NULL)->name - 1);
+    size_t length = 0;
+    for (size_t used; length < size; length += used) {
+        used = tern_utf8_length(name + length, size - length);
+        if (used == 0)
+            break;
+    }
+    return length;
+}
+
 static tern_figure *find(tern_progress *p, const char *name)
 {
-    for (int i = 0; i < p->figure_count; i++)
-        if (strncmp(p->figures[i].name, name, sizeof p->figures[i].name - 1) == 0)
+    const size_t length = length_of(name);
+    for (int i = 0; i < p->figure_count; i++) {
+        const char *known = p->figures[i].name;
+        if (strncmp(known, name, length) == 0 && known[length] == 0)
             return &p->figures[i];
+    }
     if (p->figure_count == TERN_PROGRESS_FIGURES)
         return NULL;
     tern_figure *new = &p->figures[p->figure_count++];
-    snprintf(new->name, sizeof new->name, "%s", name);
+    snprintf(new->name, sizeof new->name, "%.*s", (int)length, name);
     return new;
 }
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 #define USUAL_COLUMNS 80
@@ -217,11 +217,9 @@ static void fit_into(line *l, int width)
 // The last column stays free: some terminals wrap when it is written.
 static int columns_of(const tern_progress *p)
 {
-    struct winsize size;
     if (!p->terminal)
         return MAX_COLUMNS;
-    const bool known = ioctl(fileno(p->file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    const int columns = known ? size.ws_col : USUAL_COLUMNS;
+    const int columns = tern_terminal_columns(p->file, USUAL_COLUMNS);
     return (columns < MAX_COLUMNS ? columns : MAX_COLUMNS) - 1;
 }
 

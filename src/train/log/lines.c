@@ -2,9 +2,8 @@
 #include "train/log/lines.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <tern/cuda.h>
-#include <tern/threads.h>
+#include <tern/resources.h>
 #include <unistd.h>
 #include "device/generator.h"
 #include "device/state.h"
@@ -32,22 +31,6 @@ static void add_integer(tern_log_bytes *to, const char *name, int64_t value)
 
 // ---- the machine --------------------------------------------------------------------------------
 
-// "model name" of the first processor; "" where it is not told.
-static void read_cpu(char *buffer, size_t size)
-{
-    static const char key[] = "model name";
-    char line[512];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    buffer[0] = 0;
-    while (file && !buffer[0] && fgets(line, sizeof line, file)) {
-        char *value = strncmp(line, key, sizeof key - 1) == 0 ? strchr(line, ':') : NULL;
-        if (value)
-            snprintf(buffer, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
-    }
-    if (file)
-        fclose(file);
-}
-
 // CUDA devices that the process uses already: to ask for others would open them.
 static void add_devices(tern_log_bytes *to)
 {
@@ -63,19 +46,17 @@ static void add_devices(tern_log_bytes *to)
     tern_log_add_text(to, "]");
 }
 
-static void add_machine(tern_log_bytes *to)
+static void add_machine(tern_log_bytes *to, const tern_machine *m)
 {
-    char cpu[256];
-    read_cpu(cpu, sizeof cpu);
     tern_json_add_name(to, "machine");
     tern_log_add_text(to, "{\"cpu\":");
-    if (cpu[0])
-        tern_json_add_string(to, cpu);
+    if (m->cpu[0])
+        tern_json_add_string(to, m->cpu);
     else
         tern_log_add_text(to, "null");
-    add_integer(to, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
-    add_integer(to, "threads", tern_num_threads());
-    add_text(to, "isa", tern_kernels_of(tern_cpu(0))->name);
+    add_integer(to, "cpus", m->cpus);
+    add_integer(to, "threads", m->threads);
+    add_text(to, "isa", m->isa);
     add_devices(to);
     tern_log_add_text(to, "}");
 }
@@ -93,16 +74,16 @@ static void add_seed(tern_log_bytes *to)
 
 void tern_log_run_line(tern_log_bytes *to, const tern_logger *logger, double time)
 {
-    char host[256] = "";
-    (void)gethostname(host, sizeof host - 1);
+    tern_machine machine = {.cpu = ""};
+    (void)!tern_machine_read(&machine); // fails for NULL alone
     begin(to, "run", time);
     add_integer(to, "schema", 1);
     add_text(to, "name", logger->name);
-    add_text(to, "tern", tern_version());
-    add_text(to, "host", host);
+    add_text(to, "tern", machine.version);
+    add_text(to, "host", machine.host);
     add_integer(to, "pid", getpid());
     add_seed(to);
-    add_machine(to);
+    add_machine(to, &machine);
     tern_json_add_name(to, "resume_step");
     if (logger->resume_step >= 0)
         tern_log_add_integer(to, logger->resume_step);

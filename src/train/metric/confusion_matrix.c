@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The confusion matrix.
+#include <string.h>
 #include <tern/ops.h>
 #include "base/text.h"
 #include "ops/launch.h"
@@ -92,7 +93,14 @@ static tern_tensor *compute(tern_metric *metric)
 static void describe(const tern_metric *metric, char *buffer, size_t size)
 {
     const confusion_matrix *self = (const confusion_matrix *)metric;
+    static const char *const normalized[] = {[TERN_CONFUSION_UNSPECIFIED] = "none",
+                                             [TERN_CONFUSION_TRUE] = "true",
+                                             [TERN_CONFUSION_PRED] = "pred",
+                                             [TERN_CONFUSION_ALL] = "all"};
     tern_classification_describe(&self->c, buffer, size);
+    const size_t length = strlen(buffer);
+    tern_writer out = {.buffer = buffer + length, .size = size - length};
+    tern_write(&out, ", normalize=%s", normalized[self->normalize]);
 }
 
 static const tern_metric_class confusion_matrix_class = {.name = "confusion_matrix",

@@ -30,14 +30,14 @@ tern_metric *tern_metric_new(const tern_metric_class *klass, const char *name)
                    "%s: the name of a metric has 1 to %d bytes, not %zu", op,
                    TERN_METRIC_NAME_SIZE - 1, strlen(name));
     tern_metric *metric = tern_mem_alloc(klass->size);
-    tern_metric_private *private = metric ? tern_mem_alloc(sizeof *private) : NULL;
-    if (!private) {
+    tern_metric_private *inside = metric ? tern_mem_alloc(sizeof *inside) : NULL;
+    if (!inside) {
         tern_mem_free(metric, klass->size);
         return NULL;
     }
-    strcpy(private->name, name);
-    private->device = tern_cpu(0);
-    *metric = (tern_metric){.klass = klass, .refs_ = 1, .private_ = private};
+    strcpy(inside->name, name);
+    inside->device = tern_cpu(0);
+    *metric = (tern_metric){.klass = klass, .refs_ = 1, .private_ = inside};
     return metric;
 }
 

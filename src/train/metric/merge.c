@@ -28,33 +28,32 @@ static tern_status check(const tern_metric *metric, const tern_metric *other)
 }
 
 // What a state becomes, or the rows that are appended to one.
-static tern_tensor *merged(const tern_metric_private *private, const tern_metric_state *state,
+static tern_tensor *merged(const tern_metric_private *inside, const tern_metric_state *state,
                            const tern_metric_state *other)
 {
     if (!state->kept)
-        return tern_add(*state->slot, tern_to(*other->slot, private->device));
-    return other->count ? tern_to(tern_narrow(*other->slot, 0, 0, other->count), private->device)
+        return tern_add(*state->slot, tern_to(*other->slot, inside->device));
+    return other->count ? tern_to(tern_narrow(*other->slot, 0, 0, other->count), inside->device)
                         : NULL;
 }
 
 // All that can fail comes before the first state is changed.
 static tern_status add_states(tern_metric *metric, const tern_metric *other)
 {
-    const tern_metric_private *private = metric->private_;
+    const tern_metric_private *inside = metric->private_;
     tern_tensor *rows[TERN_METRIC_KEPT] = {NULL};
     int64_t kept = 0;
-    for (int64_t i = 0; i < private->state_count; i++) {
-        tern_metric_state *state = &private->states[i];
-        state->next = merged(private, state, &other->private_->states[i]);
+    for (int64_t i = 0; i < inside->state_count; i++) {
+        tern_metric_state *state = &inside->states[i];
+        state->next = merged(inside, state, &other->private_->states[i]);
         TERN_TRY(tern_error_code());
         if (state->kept)
             rows[kept++] = state->next;
     }
     if (kept && rows[0])
         TERN_TRY(tern_metric_keep(metric, rows));
-    for (int64_t i = 0; i < private->state_count; i++)
-        if (!private->states[i].kept &&
-            !tern_copy_(*private->states[i].slot, private->states[i].next))
+    for (int64_t i = 0; i < inside->state_count; i++)
+        if (!inside->states[i].kept && !tern_copy_(*inside->states[i].slot, inside->states[i].next))
             return tern_error_code();
     return TERN_OK;
 }
@@ -72,13 +71,13 @@ static tern_status call_merge(tern_metric *metric, const tern_metric *other)
 
 static tern_status merge(tern_metric *metric, const tern_metric *other)
 {
-    tern_metric_private *private = metric->private_;
+    tern_metric_private *inside = metric->private_;
     if (other->private_->updates == 0)
         return TERN_OK;
-    if (private->placement == TERN_METRIC_UNPLACED)
+    if (inside->placement == TERN_METRIC_UNPLACED)
         TERN_TRY(tern_metric_move_states(metric, other->private_->device));
     TERN_TRY((metric->klass->merge ? call_merge : add_states)(metric, other));
-    private->updates += other->private_->updates;
+    inside->updates += other->private_->updates;
     return TERN_OK;
 }
 

@@ -131,10 +131,14 @@ static tern_tensor *compute(tern_metric *metric)
 
 static void describe(const tern_metric *metric, char *buffer, size_t size)
 {
+    static const char *const outputs[] = {[TERN_MULTIOUTPUT_UNIFORM_AVERAGE] = "uniform_average",
+                                          [TERN_MULTIOUTPUT_RAW_VALUES] = "raw_values",
+                                          [TERN_MULTIOUTPUT_VARIANCE_WEIGHTED] =
+                                              "variance_weighted"};
     const r2_score *self = (const r2_score *)metric;
     tern_writer out = {.buffer = buffer, .size = size};
-    tern_write(&out, "num_outputs=%lld, adjusted=%lld", (long long)self->num_outputs,
-               (long long)self->adjusted);
+    tern_write(&out, "num_outputs=%lld, adjusted=%lld, multioutput=%s",
+               (long long)self->num_outputs, (long long)self->adjusted, outputs[self->multioutput]);
 }
 
 static const tern_metric_class r2_score_class = {.name = "r2_score",
@@ -167,7 +171,9 @@ tern_metric *tern_metric_r2_score_with(const tern_metric_r2_score_options *o)
         return NULL;
     self->num_outputs = o->num_outputs;
     self->adjusted = o->adjusted;
-    self->multioutput = o->multioutput;
+    self->multioutput = o->multioutput == TERN_MULTIOUTPUT_UNSPECIFIED
+                            ? TERN_MULTIOUTPUT_UNIFORM_AVERAGE
+                            : o->multioutput;
     const tern_shape shape = tern_dims(o->num_outputs);
     if (!tern_moments_add_states(&self->base, &self->target, shape) &&
         !tern_metric_add_state(&self->base, "residual", &self->residual, shape, TERN_FLOAT64))

@@ -16,28 +16,28 @@ static tern_status check_state(const char *op, const tern_metric *metric, const 
                                tern_tensor *const *slot)
 {
     TERN_TRY(tern_check_metric(op, metric));
-    const tern_metric_private *private = metric->private_;
+    const tern_metric_private *inside = metric->private_;
     if (!name || !slot)
         return tern_null_error(op, name ? "slot" : "name");
-    TERN_CHECK(private->updates == 0, TERN_ERR_STATE,
-               "%s: %s has been updated already; states are added before", op, private->name);
+    TERN_CHECK(inside->updates == 0, TERN_ERR_STATE,
+               "%s: %s has been updated already; states are added before", op, inside->name);
     TERN_CHECK(strcmp(name, "kind") != 0 && strcmp(name, "updates") != 0, TERN_ERR_ARG,
                "%s: \"%s\" is a name of the library's own", op, name);
-    for (int64_t i = 0; i < private->state_count; i++)
-        TERN_CHECK(strcmp(private->states[i].name, name) != 0, TERN_ERR_ARG,
-                   "%s: %s has a state \"%.64s\" already", op, private->name, name);
+    for (int64_t i = 0; i < inside->state_count; i++)
+        TERN_CHECK(strcmp(inside->states[i].name, name) != 0, TERN_ERR_ARG,
+                   "%s: %s has a state \"%.64s\" already", op, inside->name, name);
     return TERN_OK;
 }
 
 static tern_status add(tern_metric *metric, const char *name, tern_metric_state state)
 {
-    tern_metric_private *private = metric->private_;
-    TERN_TRY(tern_mem_grow((void **)&private->states, &private->state_capacity,
-                           private->state_count + 1, sizeof *private->states));
+    tern_metric_private *inside = metric->private_;
+    TERN_TRY(tern_mem_grow((void **)&inside->states, &inside->state_capacity,
+                           inside->state_count + 1, sizeof *inside->states));
     state.name = tern_mem_string(name);
     if (!state.name)
         return TERN_ERR_NOMEM;
-    private->states[private->state_count++] = state;
+    inside->states[inside->state_count++] = state;
     return TERN_OK;
 }
 
@@ -72,12 +72,12 @@ static void release(tern_tensor **slot)
 
 void tern_metric_free_states(tern_metric *metric)
 {
-    tern_metric_private *private = metric->private_;
-    for (int64_t i = 0; i < private->state_count; i++) {
-        release(private->states[i].slot);
-        tern_mem_free_string(private->states[i].name);
+    tern_metric_private *inside = metric->private_;
+    for (int64_t i = 0; i < inside->state_count; i++) {
+        release(inside->states[i].slot);
+        tern_mem_free_string(inside->states[i].name);
     }
-    tern_mem_free(private->states, (size_t) private->state_capacity * sizeof *private->states);
+    tern_mem_free(inside->states, (size_t)inside->state_capacity * sizeof *inside->states);
 }
 
 // ---- replacing all of them ----------------------------------------------------------------------
@@ -85,9 +85,9 @@ void tern_metric_free_states(tern_metric *metric)
 // The slots take what was made for them, or, after a failure, none does.
 static tern_status take_next(tern_metric *metric, tern_status status)
 {
-    tern_metric_private *private = metric->private_;
-    for (int64_t i = 0; i < private->state_count; i++) {
-        tern_metric_state *state = &private->states[i];
+    tern_metric_private *inside = metric->private_;
+    for (int64_t i = 0; i < inside->state_count; i++) {
+        tern_metric_state *state = &inside->states[i];
         if (state->next && !status) {
             release(state->slot);
             *state->slot = state->next;
@@ -100,26 +100,25 @@ static tern_status take_next(tern_metric *metric, tern_status status)
 }
 
 // Of no batch they are zeros, which need no copy.
-static tern_tensor *moved(const tern_metric_private *private, tern_tensor *state,
-                          tern_device device)
+static tern_tensor *moved(const tern_metric_private *inside, tern_tensor *state, tern_device device)
 {
-    return private->updates
+    return inside->updates
                ? tern_to(state, device)
                : tern_zeros(tern_shape_of(state), .dtype = tern_dtype_of(state), .device = device);
 }
 
 tern_status tern_metric_move_states(tern_metric *metric, tern_device device)
 {
-    tern_metric_private *private = metric->private_;
+    tern_metric_private *inside = metric->private_;
     tern_status status = TERN_OK;
-    for (int64_t i = 0; i < private->state_count && !status; i++) {
-        tern_metric_state *state = &private->states[i];
+    for (int64_t i = 0; i < inside->state_count && !status; i++) {
+        tern_metric_state *state = &inside->states[i];
         if (*state->slot)
-            state->next = tern_tensor_retain(moved(private, *state->slot, device));
+            state->next = tern_tensor_retain(moved(inside, *state->slot, device));
         status = *state->slot && !state->next ? tern_error_code() : TERN_OK;
     }
     TERN_TRY(take_next(metric, status));
-    private->device = device;
+    inside->device = device;
     return TERN_OK;
 }
 
@@ -148,18 +147,18 @@ void tern_metric_reset(tern_metric *metric)
 {
     if (tern_check_metric("metric_reset", metric))
         return;
-    tern_metric_private *private = metric->private_;
-    for (int64_t i = 0; i < private->state_count; i++) {
-        tern_metric_state *state = &private->states[i];
+    tern_metric_private *inside = metric->private_;
+    for (int64_t i = 0; i < inside->state_count; i++) {
+        tern_metric_state *state = &inside->states[i];
         if (state->kept)
             release(state->slot);
         else if (!tern_zero_(*state->slot))
             return;
         state->count = 0;
     }
-    private->updates = 0;
-    if (private->placement == TERN_METRIC_FOLLOWS)
-    private->placement = TERN_METRIC_UNPLACED;
+    inside->updates = 0;
+    if (inside->placement == TERN_METRIC_FOLLOWS)
+        inside->placement = TERN_METRIC_UNPLACED;
     if (!metric->klass->reset)
         return;
     tern_callback_begin();
@@ -214,16 +213,16 @@ static tern_status write_rows(const tern_metric_state *state, tern_tensor *rows)
 
 tern_status tern_metric_keep(tern_metric *metric, tern_tensor *const *rows)
 {
-    tern_metric_private *private = metric->private_;
+    tern_metric_private *inside = metric->private_;
     if (tern_size(rows[0], 0) == 0)
         return TERN_OK;
-    for (int64_t i = 0, k = 0; i < private->state_count; i++)
-        if (private->states[i].kept) {
-            TERN_TRY(grow(&private->states[i], rows[k]));
-            TERN_TRY(write_rows(&private->states[i], rows[k++]));
+    for (int64_t i = 0, k = 0; i < inside->state_count; i++)
+        if (inside->states[i].kept) {
+            TERN_TRY(grow(&inside->states[i], rows[k]));
+            TERN_TRY(write_rows(&inside->states[i], rows[k++]));
         }
-    for (int64_t i = 0, k = 0; i < private->state_count; i++)
-        if (private->states[i].kept)
-    private->states[i].count += tern_size(rows[k++], 0);
+    for (int64_t i = 0, k = 0; i < inside->state_count; i++)
+        if (inside->states[i].kept)
+            inside->states[i].count += tern_size(rows[k++], 0);
     return TERN_OK;
 }

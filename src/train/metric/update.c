@@ -30,11 +30,11 @@ static tern_status check_inputs(const tern_metric *metric, const tern_tensor *pr
 // The states come to the first update's device; a later one has to be there.
 static tern_status bring_states(tern_metric *metric, tern_device device)
 {
-    tern_metric_private *private = metric->private_;
-    const bool here = tern_same_device(private->device, device);
-    TERN_CHECK(here || private->placement == TERN_METRIC_UNPLACED, TERN_ERR_DEVICE,
+    tern_metric_private *inside = metric->private_;
+    const bool here = tern_same_device(inside->device, device);
+    TERN_CHECK(here || inside->placement == TERN_METRIC_UNPLACED, TERN_ERR_DEVICE,
                UPDATE ": preds are on %s, but the states of %s on %s; tern_metric_to moves them",
-               tern_device_string(device), private->name, tern_device_string(private->device));
+               tern_device_string(device), inside->name, tern_device_string(inside->device));
     if (!here) {
         TERN_TRY(tern_capture_refuse(UPDATE, "the states would move; update the metric once "
                                              "before, or call tern_metric_to"));
@@ -57,12 +57,12 @@ static tern_status call_update(tern_metric *metric, tern_tensor *preds, tern_ten
 
 static tern_status update(tern_metric *metric, tern_tensor *preds, tern_tensor *target)
 {
-    tern_metric_private *private = metric->private_;
+    tern_metric_private *inside = metric->private_;
     TERN_TRY(bring_states(metric, tern_dev(preds)));
     TERN_TRY(call_update(metric, preds, target));
-    private->updates++;
-    if (private->placement == TERN_METRIC_UNPLACED)
-    private->placement = TERN_METRIC_FOLLOWS;
+    inside->updates++;
+    if (inside->placement == TERN_METRIC_UNPLACED)
+        inside->placement = TERN_METRIC_FOLLOWS;
     return TERN_OK;
 }
 

@@ -22,11 +22,11 @@ static bool rows_fit(const tern_metric_state *state, const tern_tensor *saved)
 // The rows of all such states are of the same samples.
 static bool count_fits(const tern_metric *metric, const tern_state_visitor *visitor, int64_t count)
 {
-    const tern_metric_private *private = metric->private_;
-    for (int64_t i = 0; i < private->state_count; i++) {
-        if (!private->states[i].kept)
+    const tern_metric_private *inside = metric->private_;
+    for (int64_t i = 0; i < inside->state_count; i++) {
+        if (!inside->states[i].kept)
             continue;
-        const tern_tensor *saved = tern_visit_peek_tensor(visitor, private->states[i].name);
+        const tern_tensor *saved = tern_visit_peek_tensor(visitor, inside->states[i].name);
         if (!saved || saved->rank == 0 || saved->size[0] != count)
             return false;
     }
@@ -76,29 +76,29 @@ static tern_status visit_state(const tern_metric *metric, tern_metric_state *sta
                                           : save_rows(metric, state, visitor);
 }
 
-static tern_status visit_updates(tern_metric_private *private, tern_state_visitor *visitor)
+static tern_status visit_updates(tern_metric_private *inside, tern_state_visitor *visitor)
 {
     int64_t saved;
     if (tern_visit_peek_int(visitor, "updates", &saved) && saved < 0)
         return tern_visit_refuse(visitor, "updates", "is %lld, not 0 or more", (long long)saved);
-    return tern_visit_int(visitor, "updates", &private->updates);
+    return tern_visit_int(visitor, "updates", &inside->updates);
 }
 
 // What was loaded goes where the next update is, whatever was updated before.
 static tern_status visit(void *object, tern_state_visitor *visitor)
 {
     tern_metric *metric = object;
-    tern_metric_private *private = metric->private_;
+    tern_metric_private *inside = metric->private_;
     char kind[TERN_METRIC_DESCRIPTION_SIZE];
     tern_metric_describe(metric, kind);
     TERN_TRY(tern_visit_kind(visitor, "kind", kind));
-    TERN_TRY(visit_updates(private, visitor));
-    for (int64_t i = 0; i < private->state_count; i++)
-        TERN_TRY(visit_state(metric, &private->states[i], visitor));
+    TERN_TRY(visit_updates(inside, visitor));
+    for (int64_t i = 0; i < inside->state_count; i++)
+        TERN_TRY(visit_state(metric, &inside->states[i], visitor));
     if (metric->klass->visit)
         TERN_TRY(metric->klass->visit(metric, visitor));
-    if (tern_visit_is_taking(visitor) && private->placement == TERN_METRIC_FOLLOWS)
-    private->placement = TERN_METRIC_UNPLACED;
+    if (tern_visit_is_taking(visitor) && inside->placement == TERN_METRIC_FOLLOWS)
+        inside->placement = TERN_METRIC_UNPLACED;
     return TERN_OK;
 }
 
