@@ -292,6 +292,32 @@ static void a_line_of_all_elements_comes_in_order(void **state)
         }
 }
 
+// Element i of the order that 7919, which has no factor of n, gives: groups of equal high bits, in
+// which the rest is any. Of so long a line the high bits are sorted first, and several groups begin
+// in what one thread does.
+static void groups_of_a_very_long_line_come_in_order(void **state)
+{
+    (void)state;
+    const int64_t n = 9000000, group = 131072;
+    if (device.type != TERN_CPU)
+        skip(); // the chunks are those of the CPU's threads
+    tern_tensor *x = tern_zeros(tern_dims(n), .dtype = TERN_INT64), *places;
+    assert_non_null(x);
+    int64_t *at = tern_data(x);
+    for (int64_t i = 0; i < n; i++)
+        at[i * 7919 % n] = (i / group) << 56 | (int64_t)(next_word() & 0x7FFFFF);
+    tern_tensor *y = tern_sort(x, 0, false, &places);
+    assert_non_null(y);
+    const int64_t *sorted = tern_data(y), *place = tern_data(places);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const bool follows = i == 0 || sorted[i - 1] < sorted[i] ||
+                             (sorted[i - 1] == sorted[i] && place[i - 1] < place[i]);
+        wrong += !follows || place[i] < 0 || place[i] >= n || at[place[i]] != sorted[i];
+    }
+    assert_int_equal(wrong, 0); // in order, each from a place of its own
+}
+
 static void any_dimension_of_any_strides_is_put_in_order(void **state)
 {
     (void)state;
@@ -414,6 +440,7 @@ int main(int argc, char **argv)
         CHECK_TEST(lines_of_any_length_come_in_order),
         CHECK_TEST(long_lines_come_in_order),
         CHECK_TEST(a_line_of_all_elements_comes_in_order),
+        CHECK_TEST(groups_of_a_very_long_line_come_in_order),
         CHECK_TEST(any_dimension_of_any_strides_is_put_in_order),
         CHECK_TEST(columns_side_by_side_come_in_order),
         CHECK_TEST(a_tensor_without_dimensions_is_one_element),

@@ -32,6 +32,7 @@ typedef struct long_run {
     int pass;
     int64_t (*counts)[DIGITS];   // of each chunk, then where the first of each digit goes
     sort_key any[MAX_CHUNKS];    // bits in which keys of a chunk differ from the first of all
+    int64_t begins[MAX_CHUNKS];  // where the first run of a chunk begins, or the chunk's end
     int64_t longest[MAX_CHUNKS]; // where a run begins that is too long for one thread, or -1
 } long_run;
 
@@ -160,20 +161,41 @@ static void sort_chunks_by_digits(long_run *run)
     tern_pool_run(run->chunks, copy_chunk, run);
 }
 
-// The runs that begin in a chunk. One that is as long as a long line is the chunk's last.
+// Where the first run begins that begins in a chunk, or the chunk's end.
+static void find_run_of_chunk(void *context, int64_t chunk)
+{
+    long_run *run = context;
+    const key_order *o = &run->order;
+    const int64_t end = chunk_end(run, chunk);
+    int64_t i = chunk_begin(run, chunk);
+    while (i > run->first && i < end &&
+           o->words[i] >> o->position_bits == o->words[i - 1] >> o->position_bits)
+        i++;
+    run->begins[chunk] = i;
+}
+
+// Where the last of them ends: a run of equal bits may go on through several chunks.
+static int64_t end_of_runs(const long_run *run, int64_t chunk)
+{
+    for (chunk++; chunk < run->chunks; chunk++)
+        if (run->begins[chunk] < chunk_end(run, chunk))
+            return run->begins[chunk];
+    return run->first + run->n;
+}
+
+// The runs that begin in a chunk: words that no other chunk looks at meanwhile. One that is as long
+// as a chunk is its last.
 static void sort_runs_of_chunk(void *context, int64_t chunk)
 {
     long_run *run = context;
     const key_order *o = &run->order;
-    const int64_t end = chunk_end(run, chunk), last = run->first + run->n;
-    int64_t i = chunk_begin(run, chunk);
     run->longest[chunk] = -1;
-    while (i > run->first && i < end &&
-           o->words[i] >> o->position_bits == o->words[i - 1] >> o->position_bits)
-        i++;
-    while (i < end) {
-        const int64_t length = run_length(o, i, last);
-        if (length >= LONG_LINE)
+    if (run->begins[chunk] == chunk_end(run, chunk))
+        return;
+    const int64_t end = end_of_runs(run, chunk), too_long = max_int64(LONG_LINE, run->chunk);
+    for (int64_t i = run->begins[chunk]; i < end;) {
+        const int64_t length = run_length(o, i, end);
+        if (length >= too_long)
             run->longest[chunk] = i;
         else if (length > 1)
             sort_run(o, i, length);
@@ -187,6 +209,7 @@ static void sort_long_runs(long_run *run)
 {
     int64_t longest[MAX_CHUNKS];
     const int64_t chunks = run->chunks, last = run->first + run->n;
+    tern_pool_run(chunks, find_run_of_chunk, run);
     tern_pool_run(chunks, sort_runs_of_chunk, run);
     memcpy(longest, run->longest, sizeof longest);
     for (int64_t chunk = 0; chunk < chunks; chunk++)
